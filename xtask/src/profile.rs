@@ -13,8 +13,8 @@ use host::hex::hex;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use host::{interrupt, read_file};
-use report::profile::beside::log_hash;
 use report::profile::profile::Profile;
+use report::profile::profile_of_log::log_hash;
 use sha2::{Digest, Sha256};
 use suite::plan::{EndAction, Plan, ScenarioId};
 
@@ -212,7 +212,7 @@ mod tests {
             assert!(error.contains("No space left"), "{error}");
         }
         // If the profile already exists, no more space is needed.
-        let made = Profile::made_up(&[("s", "entry", 1, 1)]);
+        let made = Profile::synthetic(&[("s", "entry", 1, 1)]);
         assert!(check_profile(Some(Ok(made)), dir.path()).is_ok());
     }
 }

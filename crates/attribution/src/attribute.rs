@@ -114,14 +114,14 @@ fn name_stacks(
 #[cfg(test)]
 mod tests {
     use report::log::read_bytes;
-    use report::made_up_run;
+    use report::synthetic_run;
     use suite::plan::Records;
 
     use super::*;
 
     #[test]
     fn log_of_real_time_is_refused_as_a_baseline() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
         let error = attribute_log(&runs[0], String::new(), 16).expect_err("refused");
         let expected =

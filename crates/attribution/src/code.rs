@@ -121,7 +121,7 @@ impl Code {
     /// Returns code that consists of these words. `functions` contains the address and the name of
     /// each function, and `timestamps` is the timestamp memory of one CPU.
     #[cfg(test)]
-    pub(crate) fn made_up(
+    pub(crate) fn synthetic(
         base: u64,
         words: &[u32],
         functions: &[(u64, &str)],

@@ -47,9 +47,9 @@ pub mod analysis;
 pub mod cli;
 pub mod export;
 pub mod log;
-#[cfg(any(test, feature = "testing"))]
-pub mod made_up_run;
 pub mod profile;
 mod serial;
+#[cfg(any(test, feature = "testing"))]
+pub mod synthetic_run;
 
 pub use self::log::read;

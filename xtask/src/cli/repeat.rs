@@ -246,7 +246,7 @@ mod tests {
         files: Vec<String>,
     }
 
-    /// Repeats made-up runs. A call after the last run fails.
+    /// Repeats synthetic runs. A call after the last run fails.
     fn repeat_all(runs: Vec<RunResult>, count: u64) -> Repeated {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let mut folder = RepeatFolder::at(dir.path()).expect("an empty directory");

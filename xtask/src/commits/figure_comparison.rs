@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::slice;
 
 use anyhow::{Result, bail};
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use itertools::Itertools as _;
 use report::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
 use report::profile::event::Event;
@@ -243,7 +243,7 @@ mod tests {
                 };
                 entry(
                     commit,
-                    Profile::made_up(&[("s", "entry", *own_cost, *total_cost)]),
+                    Profile::synthetic(&[("s", "entry", *own_cost, *total_cost)]),
                 )
             });
         entries.collect()
@@ -290,7 +290,7 @@ mod tests {
         let table = text(entries(&figures));
         let row = "s:entry | 1394 | 772 | 31717 | 471513 | +440418 | 0";
         assert_eq!(cells(&table), row, "{table}");
-        let other_scenario = Profile::made_up(&[("t", "entry", 2000, 2000)]);
+        let other_scenario = Profile::synthetic(&[("t", "entry", 2000, 2000)]);
         let mut skipped = entries(&figures);
         skipped.push(entry(Commit::default(), other_scenario));
         let table = text(skipped);
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(lack.as_deref(), Some(expected));
         for selected in [None, Some("s:entry")] {
             let mut skipped = entries(&[(2000, 2000)]);
-            let profile = Profile::made_up(&[("t", "entry", 2000, 2000)]);
+            let profile = Profile::synthetic(&[("t", "entry", 2000, 2000)]);
             skipped.push(entry(Commit::default(), profile));
             let ledger = without_jumps(skipped, selected);
             let expected = "the last commit has no s:entry figure";

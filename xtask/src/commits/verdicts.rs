@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use follow::RunWatcher;
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use host::hex::hex;
 use host::interrupt;
 use host::progress::StepProgress;

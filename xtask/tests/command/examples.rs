@@ -1,5 +1,5 @@
 //! The example commands in the help texts, the README and docs/. Commands that do not need a board,
-//! QEMU or the network are run on the logs in docs/samples and on made-up files.
+//! QEMU or the network are run on the logs in docs/samples and on synthetic files.
 //! `xtask/src/cli/full/tests.rs` parses all example commands with clap.
 
 use std::fs::{self, File};

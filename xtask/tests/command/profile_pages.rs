@@ -35,7 +35,7 @@ fn phase(name: &str, stacks: &[(&str, u64)]) -> ProfilePhase {
 }
 
 fn profile(phases: Vec<ProfilePhase>) -> Profile {
-    let mut profile = Profile::made_up(&[]);
+    let mut profile = Profile::synthetic(&[]);
     profile.phases = phases;
     profile
 }

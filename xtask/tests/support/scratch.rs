@@ -31,7 +31,7 @@ impl Scratch {
         Self { dir }
     }
 
-    /// Creates a directory that contains `good.log`, which is the log of the made-up run, and the
+    /// Creates a directory that contains `good.log`, which is the log of the synthetic run, and the
     /// published figures.
     pub fn of_reports(log: &str) -> Self {
         let scratch = Self::empty();

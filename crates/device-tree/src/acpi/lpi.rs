@@ -65,15 +65,15 @@ pub struct IdleStates {
 }
 
 /// A state and its power_state.
-type Listed = (u64, State);
+type ListedState = (u64, State);
 
 /// The states of all CPUs, without copies, and the states of each CPU.
 #[derive(Default)]
 struct Found {
     states: BTreeMap<u64, Vec<State>>,
-    lists: BTreeMap<u64, Vec<Listed>>,
+    lists: BTreeMap<u64, Vec<ListedState>>,
     /// The states of CPUs whose UID is unknown.
-    without_uid: Vec<Listed>,
+    without_uid: Vec<ListedState>,
 }
 
 /// Reads the idle states from the AML in all tables, for the CPUs with these UIDs. Returns None if
@@ -90,13 +90,14 @@ pub fn idle_states(
         without_uid,
     } = find(tables, uids, notes);
     let states = choose(states, notes)?;
-    let phandle = |(own_state, listed_state): &Listed| {
-        let is_same =
-            |(power_state, state): &Listed| power_state == own_state && listed_state.is_like(state);
+    let phandle = |(own_state, listed_state): &ListedState| {
+        let is_same = |(power_state, state): &ListedState| {
+            power_state == own_state && listed_state.is_like(state)
+        };
         let state_index = states.iter().position(is_same)?;
         Some(nodes::IDLE_PHANDLES + state_index as u32)
     };
-    let phandles = |listed_states: &[Listed]| {
+    let phandles = |listed_states: &[ListedState]| {
         let mut phandles = Vec::new();
         for phandle in listed_states.iter().filter_map(phandle) {
             if !phandles.contains(&phandle) {
@@ -164,7 +165,10 @@ fn find(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Found {
 }
 
 /// Returns the states that the payload can use, by power_state; None if there are none.
-fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Option<Vec<Listed>> {
+fn choose(
+    mut states: BTreeMap<u64, Vec<State>>,
+    notes: &mut Vec<String>,
+) -> Option<Vec<ListedState>> {
     states.retain(|power_state, _| !matches!(power_state, 0 | &WFI));
     let unsound: Vec<u64> = states
         .extract_if(.., |power_state, _| !is_sound(*power_state))
@@ -203,7 +207,7 @@ fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Opt
 }
 
 /// Builds `/cpus/idle-states` from the states and their power_states.
-fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
+fn idle_states_node(states: &[ListedState], timer_stops: bool) -> DeviceTreeNode {
     let mut node = nodes::idle_states();
     let mut names = Vec::new();
     // A power_state loses context if it does so on any CPU.

@@ -5,7 +5,7 @@
 
 use core::fmt::{self, Write};
 
-use super::outside::to_printable;
+use super::untrusted::to_printable;
 use arrayvec::ArrayString;
 
 /// The maximum line width, which is the width of a serial terminal.

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::analysis::compare::{self, AllowedDifference, Comparison, RowCpu};
 use crate::log::LoggedRun;
-use crate::profile::beside;
+use crate::profile::profile_of_log;
 
 /// What counts as a change.
 #[derive(Args, Debug)]
@@ -65,7 +65,8 @@ impl ComparisonArguments {
         let mut comparisons = compare::compare(runs, baseline, options)?;
         for comparison in &mut comparisons {
             let run = &runs[comparison.run].source.input;
-            let sentences = beside::sentences(run.as_ref(), baseline.source.input.as_ref())?;
+            let sentences =
+                profile_of_log::sentences(run.as_ref(), baseline.source.input.as_ref())?;
             for sentence in sentences {
                 comparison.add_counted(sentence);
             }

@@ -2,7 +2,7 @@
 
 use suite::model::{Check, Probe, Scenario};
 
-use crate::analysis::words::cpus_text;
+use crate::analysis::value_text::cpus_text;
 use crate::log::LoggedRun;
 use suite::output::Table;
 

@@ -1,9 +1,9 @@
 //! Builds a [`LoggedRun`] from records and lines.
 
 use hardware::board::{CPU_MAX, CpuIndex};
-use hardware::text::outside::printable;
+use hardware::text::keywords::Word as _;
 use hardware::text::plural::many;
-use hardware::text::words::Word as _;
+use hardware::text::untrusted::printable;
 use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
 use suite::plan::ScenarioId;
 use suite::record::{Record, RunBuilder};

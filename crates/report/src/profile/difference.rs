@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn waiting_counts_beside_own_instructions() {
-        let old = Profile::made_up(&[("parallel", "entry", 2788, 63_435)]);
-        let new = Profile::made_up(&[("parallel", "entry", 1544, 943_026)]);
+        let old = Profile::synthetic(&[("parallel", "entry", 2788, 63_435)]);
+        let new = Profile::synthetic(&[("parallel", "entry", 1544, 943_026)]);
         let [change] = &changes(&old, &new)[..] else {
             panic!("one phase");
         };
@@ -239,8 +239,9 @@ mod tests {
 
     #[test]
     fn log_has_no_reset_phase_because_pmf_does_not_measure_it() {
-        let profile = Profile::made_up(&[("serial", "reset", 30, 30), ("serial", "entry", 10, 10)]);
-        let mut log = Profile::made_up(&[("serial", "entry", 10, 10)]);
+        let profile =
+            Profile::synthetic(&[("serial", "reset", 30, 30), ("serial", "entry", 10, 10)]);
+        let mut log = Profile::synthetic(&[("serial", "entry", 10, 10)]);
         let old_figure = |log_profile: &Profile| changes(log_profile, &profile)[0].old;
         assert_eq!(old_figure(&log), PhaseSide::NoSuchPhase);
         log.phases[0].stacks.clear();
@@ -249,8 +250,8 @@ mod tests {
 
     #[test]
     fn phase_of_one_side_has_no_figure_on_the_other() {
-        let old = Profile::made_up(&[("serial", "entry", 10, 10), ("parallel", "entry", 10, 10)]);
-        let new = Profile::made_up(&[("serial", "entry", 10, 10), ("serial", "flush", 20, 20)]);
+        let old = Profile::synthetic(&[("serial", "entry", 10, 10), ("parallel", "entry", 10, 10)]);
+        let new = Profile::synthetic(&[("serial", "entry", 10, 10), ("serial", "flush", 20, 20)]);
         let changes = changes(&old, &new);
         let sides = |figure_name: &str| {
             let change = changes

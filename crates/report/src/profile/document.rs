@@ -342,7 +342,7 @@ mod tests {
 
     /// Returns the rows of the table that lists the changes from `old` to `new`.
     fn rows(old: &[(&str, &str, u64, u64)], new: &[(&str, &str, u64, u64)]) -> Vec<Vec<String>> {
-        let changes = difference::changes(&Profile::made_up(old), &Profile::made_up(new));
+        let changes = difference::changes(&Profile::synthetic(old), &Profile::synthetic(new));
         change_table(&changes, None).expect("a table").rows
     }
 

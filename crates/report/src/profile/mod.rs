@@ -1,6 +1,5 @@
 //! Profiles: instructions per PSCI call by firmware function, as recorded by `cargo xtask profile`.
 
-pub mod beside;
 mod call_tree;
 pub mod difference;
 pub mod document;
@@ -8,4 +7,5 @@ pub mod event;
 pub mod export;
 mod flame;
 pub mod profile;
+pub mod profile_of_log;
 mod shade;

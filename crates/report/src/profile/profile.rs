@@ -354,7 +354,7 @@ pub fn step_name(scenario: &Scenario, step: &CellStep) -> String {
 impl Profile {
     /// Returns a profile with two samples per phase. Each tuple is a scenario, a phase, the sum of
     /// the CPU's own instructions, and the sum of all CPUs' instructions.
-    pub fn made_up(phases: &[(&str, &str, u64, u64)]) -> Self {
+    pub fn synthetic(phases: &[(&str, &str, u64, u64)]) -> Self {
         let phase = |(scenario, name, own_count, elapsed): &(&str, &str, u64, u64)| ProfilePhase {
             scenario: (*scenario).to_owned(),
             name: (*name).to_owned(),

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use thiserror::Error;
 
+use super::sentence_parts;
 use super::subject::{Subject, Verbosity};
-use super::words;
 use crate::measure::{Metric, lower_median};
 use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 use crate::plan::StateChoice;
@@ -95,7 +95,7 @@ fn of_cluster(
     let last = order.pop();
     let WentDown { cpu, flush, .. } = last.expect("every cluster has a CPU, and it has a row");
     let clock = run.clock();
-    let others = match words::range(order.iter().map(|other| other.flush)) {
+    let others = match sentence_parts::find_range(order.iter().map(|other| other.flush)) {
         Some(range) => format!("; the others' {}", clock.range(range)),
         None => String::new(),
     };

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use hardware::text::plural::Plural;
 
+use super::sentence_parts;
 use super::subject::{Subject, Verbosity};
-use super::words;
 use crate::measure::{FittedLine, Metric, lower_median, residual};
 use crate::model::{Cell, CpuSet, Evidence, Finding, FindingKind, FitQuality, Run, Scenario};
 
@@ -121,7 +121,10 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
                  line."
             );
         }
-        sentence += &format!(" In this order: CPU {}.", words::cpus(run, cpus()));
+        sentence += &format!(
+            " In this order: CPU {}.",
+            sentence_parts::list_cpus(run, cpus())
+        );
     }
     Some(Finding {
         kind: LOCK_QUEUE,
@@ -154,7 +157,7 @@ fn sentence(run: &Run, queue: &LockQueue) -> String {
     let long = &queue.long_flushes;
     if !long.is_empty() {
         let flushes = Plural(long.iter().count() as u64, "cache flush");
-        let cpus = words::cpus(run, long.iter());
+        let cpus = sentence_parts::list_cpus(run, long.iter());
         text += &format!(", without the longer {flushes} of CPU {cpus}, for which later CPUs wait");
     }
     text + "."

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use hardware::board::{LeftOut, LeftOutState as BoardState};
 use hardware::spec::psci::StateFormat;
-use hardware::text::outside::Shown;
+use hardware::text::untrusted::Shown;
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of a node name in output, in characters. Names in valid trees are shorter.

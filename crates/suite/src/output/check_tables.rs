@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::findings::list;
+use crate::findings::list_first_few;
 use crate::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 use hardware::text::prose::paragraph;
 
@@ -86,7 +86,7 @@ fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result
         reasons.push(why);
         let is_same = |other: &&Check| other.end == CheckEnd::NotTried(why);
         let same = scenario.checks.iter().filter(is_same);
-        let subjects = list(same.map(|check| check.subject(&run.cpus)));
+        let subjects = list_first_few(same.map(|check| check.subject(&run.cpus)));
         paragraph(out, "* ", 2, &format_args!("Not tried: {subjects}: {why}."))?;
     }
     if reasons.is_empty() {

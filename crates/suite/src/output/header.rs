@@ -10,9 +10,9 @@ use crate::plan::{Key, Plan, is_foreign};
 use hardware::board::{GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
-use hardware::text::outside::Shown;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
+use hardware::text::untrusted::Shown;
 
 use super::tftf_lines;
 

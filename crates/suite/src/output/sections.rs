@@ -12,7 +12,7 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use crate::findings::{Subject, Verbosity, findings_of, list as listed};
+use crate::findings::{Subject, Verbosity, findings_of, list_first_few};
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
 use crate::plan::{Method, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
@@ -115,7 +115,7 @@ pub(crate) fn print_wake_trials(
     let text = format!(
         "an SGI woke CPU {} from {}{lead}",
         run.label(woken),
-        listed(states)
+        list_first_few(states)
     );
     paragraph(out, "Wake-up trials: ", 2, &text)?;
     out.write_char('\n')

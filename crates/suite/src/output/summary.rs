@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::{self, Write};
 
-use crate::findings::list;
+use crate::findings::list_first_few;
 use crate::measure::{Metric, lower_median};
 use crate::model::{
     Cell, CellSeries, CpuSet, FigureScale, Run, Scenario, Skip, Status, Totals, skipped_name,
@@ -363,9 +363,12 @@ impl Skipped {
         let name = skipped_name(self.id, self.method);
         let part = match &self.part {
             Part::Whole => String::new(),
-            Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
+            Part::Cpus(cpus) => format!(
+                ", CPU {}",
+                list_first_few(cpus.iter().map(|cpu| run.label(cpu)))
+            ),
             Part::Values(counts) if self.id.axis() == Some(Axis::Cpus) => {
-                format!(", contend={}", list(counts.as_slice().iter()))
+                format!(", contend={}", list_first_few(counts.as_slice().iter()))
             }
             Part::Values(values) => {
                 let axis = self.id.axis();
@@ -374,7 +377,10 @@ impl Skipped {
                     None => value.to_string(),
                 };
                 let heading = axis.map_or("x", Axis::heading);
-                format!(", {heading} {}", list(values.as_slice().iter().map(text)))
+                format!(
+                    ", {heading} {}",
+                    list_first_few(values.as_slice().iter().map(text))
+                )
             }
         };
         format!("{name}{part}: {}", self.why)

@@ -6,8 +6,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use hardware::text::join::join;
-use hardware::text::outside;
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
+use hardware::text::untrusted;
 
 use super::scenario_set::ScenarioSet;
 use super::sweep_values::{SweepValues, cpus, dirty_bytes, next_bytes, next_cpus};
@@ -36,7 +36,7 @@ impl<const MIN: u32, const MAX: u32> ArgumentType for Number<MIN, MAX> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
-        let number = outside::number(text.as_bytes(), 10)?;
+        let number = untrusted::parse_number(text.as_bytes(), 10)?;
         (MIN..=MAX).contains(&number).then_some(number)
     }
 
@@ -175,7 +175,7 @@ impl ArgumentType for PowerState {
 /// Parses `0x` and 1 to 8 hexadecimal digits.
 fn hexadecimal(text: &str) -> Option<u32> {
     let digits = text.as_bytes().strip_prefix(b"0x")?;
-    outside::number(digits, 16).filter(|_| digits.len() <= 8)
+    untrusted::parse_number(digits, 16).filter(|_| digits.len() <= 8)
 }
 
 /// Amounts of dirty data.

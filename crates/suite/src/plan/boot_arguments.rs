@@ -5,7 +5,7 @@
 
 use alloc::string::String;
 
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 
 use super::arguments::{Key, Plan};
 use super::axis::Axis;

@@ -1,6 +1,6 @@
 //! The values of a sweep, written as a comma-separated list of numbers and ranges, such as `0,4-8`.
 
-use hardware::text::outside;
+use hardware::text::untrusted;
 
 /// The maximum number of values.
 const VALUES_MAX: usize = 24;
@@ -84,7 +84,7 @@ pub(crate) fn bytes(word: &str) -> Option<u32> {
         [digits @ .., b'M'] => (digits, 1 << 20),
         digits => (digits, 1),
     };
-    outside::number(digits, 10)?.checked_mul(unit)
+    untrusted::parse_number(digits, 10)?.checked_mul(unit)
 }
 
 /// Parses a number of dirty bytes: at most 64 MiB.
@@ -99,7 +99,7 @@ pub(crate) fn next_bytes(bytes: u32) -> u32 {
 
 /// Parses a number of CPUs.
 pub(crate) fn cpus(word: &str) -> Option<u32> {
-    outside::number(word.as_bytes(), 10)
+    untrusted::parse_number(word.as_bytes(), 10)
         .filter(|count| (1..=hardware::board::CPU_MAX as u32).contains(count))
 }
 

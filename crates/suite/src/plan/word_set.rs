@@ -5,7 +5,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use hardware::text::join::join;
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 
 /// A set of at most eight words of one kind. In boot arguments, it is a list separated by commas.
 /// A set from a boot argument is not empty, but others may be.

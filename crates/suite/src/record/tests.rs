@@ -13,7 +13,7 @@ use self::longest::*;
 use super::*;
 use crate::model::*;
 use crate::plan::{Method, Records, ScenarioId};
-use crate::testing::example;
+use crate::testing::synthetic;
 
 fn written(run: &Run, records: Records) -> String {
     let mut out = String::new();
@@ -78,7 +78,7 @@ fn short_run() -> Run {
     Run {
         scenarios: vec![first, skipped],
         end: Some(end()),
-        ..example::run(3)
+        ..synthetic::run(3)
     }
 }
 
@@ -198,8 +198,8 @@ fn text_is_escaped_and_cut() {
 
 #[test]
 fn cpus_take_as_many_lines_as_they_need() {
-    let mut run = example::run(512);
-    run.scenarios = vec![example::good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL)];
+    let mut run = synthetic::run(512);
+    run.scenarios = vec![synthetic::good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL)];
     run.end = Some(end());
     let (text, _) = check(run);
     for (kind, count) in [("cpus", 32), ("identity", 33)] {

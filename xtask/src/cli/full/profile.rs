@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use attribution::attribute_log;
 use clap::Args;
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use host::log_file::LogFile;
 use host::progress::say;
 use host::{files, read_file};
 use itertools::Itertools as _;
 use report::log::read_bytes;
-use report::profile::beside;
 use report::profile::event::Event;
 use report::profile::export::{self, ProfileFormat};
 use report::profile::profile::Profile;
+use report::profile::profile_of_log;
 
 use crate::cli::qemu::{self, RunArguments};
 use crate::profile::ProfiledRun;
@@ -60,7 +60,7 @@ pub struct ProfileArguments {
 }
 
 pub(super) fn run(arguments: &ProfileArguments) -> Result<u8> {
-    let profile_path = arguments.log.as_deref().map(beside::profile_path);
+    let profile_path = arguments.log.as_deref().map(profile_of_log::profile_path);
     check_outputs(arguments, profile_path.as_deref())?;
     if arguments.format == ProfileFormat::Speedscope && arguments.against.is_some() {
         bail!("--format speedscope cannot show --against; use html, folded or json");
@@ -196,5 +196,5 @@ fn read_baseline(path: &Path) -> Result<Profile> {
     if let Some(lack) = logged.lacks().first() {
         bail!("{}: the log is incomplete: {lack}", location());
     }
-    attribute_log(logged, beside::log_hash(&bytes), ICOUNT_NS).with_context(location)
+    attribute_log(logged, profile_of_log::log_hash(&bytes), ICOUNT_NS).with_context(location)
 }

@@ -16,7 +16,7 @@ use crate::measure::{
 };
 use crate::model::*;
 use crate::plan::sweep_values::SweepValues;
-use crate::testing::example;
+use crate::testing::synthetic;
 
 const MOST: u64 = u64::MAX;
 
@@ -187,7 +187,7 @@ fn longest_machine() -> Run {
             clock_mhz: Some(MOST),
         };
     };
-    let mut run = example::run_with(3, |facts| {
+    let mut run = synthetic::run_with(3, |facts| {
         facts.frequency = MOST;
         facts.frame = Ok(TimerFrame {
             control: MOST,

@@ -8,7 +8,7 @@ use super::support::{compared, found, sentences, try_compare};
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
 use crate::analysis::compare::{CHANGED, ChangeList};
 use crate::analysis::findings::UNCHANGED;
-use crate::analysis::made_up::{cell_of, step, with_steps};
+use crate::analysis::synthetic::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
 
 /// Returns a run with loops of so many operations on two CPUs.

@@ -1,4 +1,4 @@
-//! Runs for tests, either made up or from published tables.
+//! Runs for tests, either synthetic or from published tables.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use suite::model::{
 use suite::plan::{Method, ScenarioId, Variant};
 
 use crate::log::{LoggedRun, Records, tables};
-use crate::made_up_run;
+use crate::synthetic_run;
 
 /// Returns a run with records and `cpus` CPUs in one cluster, without scenarios. A tick is 16 ns.
 pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
@@ -21,7 +21,7 @@ pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
         ..Cpu::default()
     };
     let mut made = LoggedRun {
-        run: made_up_run::run(),
+        run: synthetic_run::run(),
         ..LoggedRun::default()
     };
     made.run.cpus = (0..cpus).map(cpu).collect();

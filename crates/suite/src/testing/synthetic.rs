@@ -1,4 +1,4 @@
-//! Realistic example results for tests, with any number of CPUs in clusters of four.
+//! Synthetic, realistic results for tests, with any number of CPUs in clusters of four.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! A made-up run, and the log that the payload would print for it.
+//! A synthetic run, and the log that the payload would print for it.
 //!
 //! The run has four CPUs in two clusters. Suspends to the deepest state are measured twice, once
 //! with CPU 0 as the helper and once with CPU 2. The run also includes two more suite scenarios and
@@ -14,14 +14,14 @@ use suite::model::{
 use suite::output::{self, ClosingSummary};
 use suite::plan::{Method, Plan, Records, ScenarioId, Variant};
 use suite::record::Writer;
-use suite::testing::example;
+use suite::testing::synthetic;
 
 /// The firmware's lines, which come before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run, which is based on the `suite` crate's example run, but has different
+/// Returns the synthetic run, which is based on the `suite` crate's synthetic run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {
@@ -35,7 +35,7 @@ pub fn run() -> Run {
             suspend(ScenarioId::PSCI_VERSION_PARALLEL, None, &[0, 1, 2, 3]),
             sweep(),
         ],
-        ..example::run_with(4, |facts| {
+        ..synthetic::run_with(4, |facts| {
             facts.service = None;
             facts.own = cortex_a53();
         })
@@ -256,8 +256,8 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
 /// Returns the log of `run`, with each record repeated as specified by `records`.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
-    let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));
-    let mut summary = ClosingSummary::new(&run.plan.expect("the made-up run has a plan"));
+    let mut writer = Writer::new(records, run.id.expect("the synthetic run has an ID"));
+    let mut summary = ClosingSummary::new(&run.plan.expect("the synthetic run has a plan"));
     output::header(&mut log, run).expect("written");
     writer.machine(&mut log, run).expect("written");
     for group in groups(run) {

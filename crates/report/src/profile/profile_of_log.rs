@@ -106,7 +106,7 @@ mod tests {
     /// Writes a log and its profile, whose only phase contains the sums for two calls.
     fn write_log(dir: &Path, name: &str, own: u64, all: u64) -> PathBuf {
         let log = dir.join(name);
-        let mut profile = Profile::made_up(&[("parallel", "entry", own, all)]);
+        let mut profile = Profile::synthetic(&[("parallel", "entry", own, all)]);
         profile.log = log_hash(name.as_bytes());
         fs::write(&log, name).expect("written");
         let json = serde_json::to_vec(&profile).expect("a profile");
