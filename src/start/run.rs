@@ -39,13 +39,16 @@ pub fn main(state: BootState) -> ! {
     HEAP.add(heap.into_bytes());
     let (block, damage) = parameters(&tables);
     // An HVC at EL2 would be taken to EL2 itself; an SMC always reaches the firmware.
-    let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
-    let early = by_level.or(block.conduit);
-    conduit::set_conduit(early.filter(|_| has_firmware));
+    let early = if registers::exception_level() == 2 {
+        Some(Conduit::Smc)
+    } else {
+        block.conduit
+    };
+    conduit::set_conduit(if has_firmware { early } else { None });
     if let Some(uart) = &block.uart {
         open_console(&mut tables, uart, true);
     }
-    let emergency = block.uart.filter(|_| console::is_set());
+    let emergency = if console::is_set() { block.uart } else { None };
     if block.marks.is_some() {
         boot_marks::enable();
     }
@@ -134,14 +137,17 @@ fn run_with_tree(
     (block, damage): (&ParameterBlock, Option<FormatError>),
     (boot_area, has_firmware): (Region, bool),
 ) -> ! {
-    let emergency = block.uart.filter(|_| console::is_set());
+    let emergency = if console::is_set() { block.uart } else { None };
     // Sets up the console and the conduit first, so that a later error can be printed and the
     // machine turned off. The earlier conduit is overridden even if the tree does not specify one.
     if let Ok(early) = TreeConsole::find(found.bytes) {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        conduit::set_conduit(early.conduit.ok().filter(|_| has_firmware));
+        conduit::set_conduit(match early.conduit {
+            Ok(conduit) if has_firmware => Some(conduit),
+            _ => None,
+        });
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);

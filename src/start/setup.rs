@@ -65,8 +65,7 @@ pub fn prepare(
     let caches = registers::read_identity(answers.is_kvm).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let sends_lpis = |id: ScenarioId| id.repeats(Operation::Lpi);
-    let its = board.its.filter(|_| plan.scenarios.iter().any(sends_lpis));
+    let its = find_used_its(board, plan);
     let its_bytes = its.map_or(0, |_| ItsTables::BYTES);
     let extra_bytes = dirty + its_bytes;
     let mut memory = working_memory::find(&mut tables, board, &needs, extra_bytes, start.used);
@@ -116,6 +115,16 @@ pub fn prepare(
         ..Run::default()
     };
     (Lead::new(own, facts, cpus, plan), run)
+}
+
+/// Returns the ITS, if a scenario in the plan sends LPIs.
+fn find_used_its(board: &Board<'_>, plan: &Plan) -> Option<Region> {
+    let sends_lpis = |id: ScenarioId| id.repeats(Operation::Lpi);
+    if plan.scenarios.iter().any(sends_lpis) {
+        board.its
+    } else {
+        None
+    }
 }
 
 /// Returns the index of the calling CPU, which is the lead.

@@ -77,8 +77,8 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
         tally.expired(entry, now)
     } else {
         // An interrupt from the guard timer is expected, but also ends the window.
-        let guard = handler.guard.map(|guard| guard.intid);
-        tally.stray = Some(intid).filter(|_| guard != Some(intid));
+        let is_guard = handler.guard.is_some_and(|guard| guard.intid == intid);
+        tally.stray = if is_guard { None } else { Some(intid) };
         None
     };
     match next {

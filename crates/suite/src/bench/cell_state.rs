@@ -320,11 +320,14 @@ pub(crate) fn show_round(
     let median = sum_up((0..count).map(longest_in), column).median;
     let shown = (0..count).find(|round| longest_in(*round) == median);
     let skew = sum_up((0..count).map(skew_in), column);
-    for CellState { cell, kept, .. } in cells {
-        cell.shown = shown
-            .and_then(|round| kept.get(round))
-            .filter(|outcome| figure(outcome).is_some())
-            .map(|outcome| outcome.instants(times));
+    for state in cells {
+        state.cell.shown = None;
+        if let Some(round) = shown
+            && let Some(outcome) = state.kept.get(round)
+            && figure(outcome).is_some()
+        {
+            state.cell.shown = Some(outcome.instants(times));
+        }
     }
     skew
 }

@@ -48,17 +48,21 @@ fn keep_reached(bench: &mut Bench<'_>, participants: Participants, ladder: &Ladd
         Participants::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
         _ => helper == Some(index),
     };
-    let awake_clusters = || {
-        CpuIndex::all(cpus.len())
-            .zip(cpus)
-            .filter(|(index, _)| is_awake(*index))
-            .map(|(_, cpu)| cpu.cluster)
+    let is_any_awake = CpuIndex::all(cpus.len()).any(is_awake);
+    let has_awake_cpu = |cluster: u16| {
+        let mut by_cpu = CpuIndex::all(cpus.len()).zip(cpus);
+        by_cpu.any(|(index, cpu)| is_awake(index) && cpu.cluster == cluster)
     };
     for (index, cpu) in CpuIndex::all(cpus.len()).zip(cpus) {
-        let is_up = awake_clusters().any(|cluster| cluster == cpu.cluster);
         // An awake CPU keeps its own cluster (assumed to be level 1) and all levels above it
         // powered up.
-        let limit = awake_clusters().next().map(|_| u8::from(!is_up));
+        let limit = if has_awake_cpu(cpu.cluster) {
+            Some(0)
+        } else if is_any_awake {
+            Some(1)
+        } else {
+            None
+        };
         let outcome = bench.outcome(index);
         if outcome.took_part()
             && let Some(reached) = reached_in(&outcome, ladder, limit, clock)

@@ -105,9 +105,11 @@ impl Steps<'_> {
 
     /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
-        let why = self.bench.setting().wake_trials.skip(state);
-        why.inspect(|reason| self.leave_out(*reason));
-        state.filter(|_| why.is_none())
+        if let Some(why) = self.bench.setting().wake_trials.skip(state) {
+            self.leave_out(why);
+            return None;
+        }
+        state
     }
 
     /// Records why states were left out. The first reason counts.

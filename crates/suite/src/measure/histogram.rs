@@ -75,21 +75,26 @@ impl Histogram {
         };
         let median = value_of_rank(50);
         let distances = || values().map(|(value, count)| (value.abs_diff(median), count));
-        let has_half = |distance: &u64| {
-            let within = distances().filter(|(other, _)| other <= distance);
-            within.map(|(_, count)| count).sum::<u64>() >= rank(n.into(), 50)
-        };
+        // The smallest distance within which half of the samples lie.
+        let mut mad = None;
+        for (distance, _) in distances() {
+            let mut within = 0;
+            for (other, count) in distances() {
+                if other <= distance {
+                    within += count;
+                }
+            }
+            if within >= rank(n.into(), 50) && mad.is_none_or(|least| distance < least) {
+                mad = Some(distance);
+            }
+        }
         Summary {
             n,
             min: if n > 0 { min } else { 0 },
             median,
             p99: (n >= P99_MIN).then(|| value_of_rank(99)),
             max: if n > 0 { max } else { 0 },
-            mad: distances()
-                .map(|(distance, _)| distance)
-                .filter(has_half)
-                .min()
-                .unwrap_or(0),
+            mad: mad.unwrap_or(0),
         }
     }
 }

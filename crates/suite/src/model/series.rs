@@ -56,9 +56,10 @@ impl BinCounts {
     pub fn of(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);
         let last = histogram.counts().rposition(|count| count > 0);
-        let (first, end) = first.zip(last).map_or((0, 0), |(first_index, last_index)| {
-            (first_index, last_index + 1)
-        });
+        let (first, end) = match (first, last) {
+            (Some(first), Some(last)) => (first, last + 1),
+            _ => (0, 0),
+        };
         let mut counts = Vec::with_capacity(end - first);
         counts.extend(histogram.counts().take(end).skip(first));
         Self {

@@ -93,9 +93,12 @@ pub(crate) fn print_wake_trials(
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
-    let Some(woken) = wake_trials.woken.filter(|_| !wake_trials.proven.is_empty()) else {
+    let Some(woken) = wake_trials.woken else {
         return Ok(());
     };
+    if wake_trials.proven.is_empty() {
+        return Ok(());
+    }
     let states = wake_trials
         .proven
         .iter()

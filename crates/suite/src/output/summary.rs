@@ -155,7 +155,9 @@ impl ClosingSummary {
                 let _ = values.add(value);
             }
         }
-        if let Some(why) = why.filter(|_| !values.as_slice().is_empty()) {
+        if let Some(why) = why
+            && !values.as_slice().is_empty()
+        {
             self.push(scenario, Part::Values(values), why);
         }
     }
@@ -311,8 +313,10 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     let figure_of = |cpu| {
         let (_, cell) = Scenario::cell_of(group.iter(), cpu, &cluster)?;
-        let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
-        Some((figure?, cpu))
+        if cell.skipped.is_some() {
+            return None;
+        }
+        Some((cell.figure(metric)?, cpu))
     };
     let figures = run.cpu_indices().filter_map(figure_of).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);

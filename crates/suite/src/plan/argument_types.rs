@@ -175,7 +175,10 @@ impl ArgumentType for PowerState {
 /// Parses `0x` and 1 to 8 hexadecimal digits.
 fn hexadecimal(text: &str) -> Option<u32> {
     let digits = text.as_bytes().strip_prefix(b"0x")?;
-    untrusted::parse_number(digits, 16).filter(|_| digits.len() <= 8)
+    if digits.len() > 8 {
+        return None;
+    }
+    untrusted::parse_number(digits, 16)
 }
 
 /// Amounts of dirty data.

@@ -32,9 +32,10 @@ impl Plan {
             .scenarios
             .iter()
             .any(|id| id.axis() == Some(Axis::Bytes));
-        self.dirty_values(outer_cache)
-            .filter(|_| is_used)
-            .map_or(0, |values| values.highest() as usize)
+        match self.dirty_values(outer_cache) {
+            Some(values) if is_used => values.highest() as usize,
+            _ => 0,
+        }
     }
 
     /// Parses boot arguments. An empty string results in the default plan.

@@ -59,14 +59,14 @@ impl SweepValues {
         next: fn(u32) -> u32,
     ) -> Option<Self> {
         let mut values = Self::EMPTY;
-        let all_fit = text.split(',').all(|word| {
+        for word in text.split(',') {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
-            let range = item(first).zip(item(last));
-            range.is_some_and(|(first_value, last_value)| {
-                first_value <= last_value && values.add_range(first_value, last_value, next)
-            })
-        });
-        all_fit.then_some(values)
+            let (first, last) = (item(first)?, item(last)?);
+            if first > last || !values.add_range(first, last, next) {
+                return None;
+            }
+        }
+        Some(values)
     }
 }
 

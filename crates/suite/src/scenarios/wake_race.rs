@@ -395,9 +395,11 @@ impl RaceMap<'_, '_> {
 /// Returns how a suspend ended, or None if this is unknown.
 fn ending(outcome: &Outcome, times: TimeSource) -> Option<RaceEnding> {
     outcome.before.zip(outcome.returned_at)?;
-    let down = outcome
-        .stamp(Stamp::EnterHwLowPwr)
-        .filter(|_| times.has_pmf());
+    let down = if times.has_pmf() {
+        outcome.stamp(Stamp::EnterHwLowPwr)
+    } else {
+        None
+    };
     let up = outcome.stamp(Stamp::ExitHwLowPwr);
     let is_down = down > outcome.before;
     Some(match outcome.end {

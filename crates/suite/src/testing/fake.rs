@@ -523,14 +523,22 @@ impl Fake {
                 self.off_dirty[cpu.index()] = round.dirty;
                 Outcome {
                     end: ActionEnd::WentOff,
-                    quiet_until: at(start - 800 + round.quiet).filter(|_| action.is_timed_off()),
+                    quiet_until: if action.is_timed_off() {
+                        at(start - 800 + round.quiet)
+                    } else {
+                        None
+                    },
                     before: at(start),
                     details: Details::PowerCycle(PowerCycle {
                         lead_active_at: None,
                         seen_off: at(start + 900),
                         turned_on: at(start - 800),
                         // The lead stays on, so it has no entry time.
-                        entered: at(start - 100).filter(|_| cpu != self.facts.lead),
+                        entered: if cpu == self.facts.lead {
+                            None
+                        } else {
+                            at(start - 100)
+                        },
                     }),
                     ..outcome
                 }
@@ -621,8 +629,10 @@ impl Machine for Fake {
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        let is_lost = self.lost[cpu.index()];
-        self.timers.tally(cpu).filter(|_| !is_lost)
+        if self.lost[cpu.index()] {
+            return None;
+        }
+        self.timers.tally(cpu)
     }
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {
