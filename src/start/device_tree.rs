@@ -76,7 +76,7 @@ pub struct DeviceTree {
 
 /// Finds the tree and maps it, or returns the reason why it was not found. `registers` contains X0
 /// to X3 as passed by the loader.
-pub fn find(
+pub fn find_device_tree(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
     registers: [u64; 4],

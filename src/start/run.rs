@@ -53,7 +53,7 @@ pub fn main(state: BootState) -> ! {
         boot_marks::enable();
     }
     boot_marks::reach(BootStage::Mmu);
-    let found = device_tree::find(&mut tables, &block, loader_registers);
+    let found = device_tree::find_device_tree(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
         // This UART is the only candidate.
         open_console(&mut tables, uart, false);
@@ -111,7 +111,7 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     let is_shared = is_handed_over || is_shared(board.bootargs);
     let parsed = if is_shared {
         // Writing to the console cannot fail.
-        let _ = output::passed_over(&mut Console, board.bootargs);
+        let _ = output::print_ignored_words(&mut Console, board.bootargs);
         Plan::parse_among_foreign(board.bootargs)
     } else {
         Plan::parse(board.bootargs)
@@ -119,12 +119,12 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     let plan = or_refuse(parsed, "");
     if !console::is_set() {
         // A measurement is pointless if its results cannot be printed.
-        ending::finish();
+        ending::perform_end_action();
     }
     ending::set_end_action(plan.end);
     if plan.lists_scenarios() {
         // Writing to the console cannot fail.
-        let _ = output::list(&mut Console);
+        let _ = output::print_scenario_list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
     plan
@@ -197,5 +197,5 @@ fn run_with_tree(
         &SAMPLES,
     );
     lead.dismiss_all();
-    ending::finish()
+    ending::perform_end_action()
 }

@@ -108,7 +108,7 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     run.cpus = cpus.iter().map(|cpu| synthetic_run::cpu(*cpu)).collect();
     run.head.as_mut().expect("a head").cpus = CPUS;
     let mut writer = Writer::new(Records::Once, run.id.expect("the synthetic run has an ID"));
-    writer.machine(&mut out, &run)?;
+    writer.write_machine(&mut out, &run)?;
     let mut end = synthetic_run::end(&run);
     for id in ScenarioId::SUITE {
         let mut scenario = synthetic_run::suspend(id, None, &cpus);
@@ -117,10 +117,10 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
             fill(cell, samples_per_row, is_parallel);
         }
         end.totals.add(std::slice::from_ref(&scenario));
-        writer.scenario(&mut out, &[scenario])?;
+        writer.write_scenario(&mut out, &[scenario])?;
     }
     end.verdict = Verdict::from_totals(&end.totals);
-    writer.end(&mut out, &run, end)?;
+    writer.write_end(&mut out, &run, end)?;
     writeln!(out, "\n{}", ClosingLine::Ended(&end.totals))?;
     out.0.flush().map_err(|_| fmt::Error)?;
     Ok(samples_per_row * rows)
@@ -145,7 +145,7 @@ fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
         let mut figures: Vec<u64> = samples
             .filter_map(|sample| sample.instants.metric(series.metric))
             .collect();
-        series.summary = Summary::of(&mut figures);
+        series.summary = Summary::compute(&mut figures);
     }
     cell.counts.as_mut().expect("counts").valid = samples as u32;
     cell.choose_figures(is_parallel);

@@ -133,7 +133,7 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
             .collect();
         Series {
             cold: Some(2 * figures[0]),
-            ..Series::of(*metric, measure::Summary::of(&mut figures))
+            ..Series::with_summary(*metric, measure::Summary::compute(&mut figures))
         }
     });
     let sample = |(sample_index, instants)| Sample {
@@ -178,11 +178,11 @@ fn sweep() -> Scenario {
     let cell = |cpu, value| {
         let step = CellStep {
             value: Some(value),
-            ..CellStep::of(Variant::new("deepest"))
+            ..CellStep::with_variant(Variant::new("deepest"))
         };
-        let mut series = Series::of(
+        let mut series = Series::with_summary(
             Metric::Powerdown,
-            measure::Summary::of(&mut [value + 500, value + 501]),
+            measure::Summary::compute(&mut [value + 500, value + 501]),
         );
         series.histogram = Some(BinCounts {
             first: 40,
@@ -258,17 +258,17 @@ pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
     let mut writer = Writer::new(records, run.id.expect("the synthetic run has an ID"));
     let mut summary = ClosingSummary::new(&run.plan.expect("the synthetic run has a plan"));
-    output::header(&mut log, run).expect("written");
-    writer.machine(&mut log, run).expect("written");
+    output::print_header(&mut log, run).expect("written");
+    writer.write_machine(&mut log, run).expect("written");
     for group in groups(run) {
-        output::begin_scenario(&mut log, group[0].id, group[0].method).expect("written");
-        output::scenario(&mut log, run, group).expect("written");
-        writer.scenario(&mut log, group).expect("written");
+        output::print_scenario_name(&mut log, group[0].id, group[0].method).expect("written");
+        output::print_scenario(&mut log, run, group).expect("written");
+        writer.write_scenario(&mut log, group).expect("written");
         summary.add(run, group);
     }
     if let Some(end) = run.end {
         summary.totals = end.totals;
-        output::closing(&mut log, run, &summary, &mut writer).expect("written");
+        output::print_closing(&mut log, run, &summary, &mut writer).expect("written");
     }
     log.replace("\r\n", "\n").replace('\n', "\r\n")
 }

@@ -175,7 +175,7 @@ fn find_region(path: CallPath, counts_cycles: bool) -> unsafe extern "C" fn(&mut
 }
 
 /// Repeats an operation `count` times, starting at `start`.
-pub fn repeat(
+pub fn repeat_operation(
     operation: Operation,
     count: u32,
     start: u64,
@@ -225,7 +225,7 @@ pub fn repeat(
     unsafe { region(&mut raw) };
     if waits {
         timer.disarm();
-        waiter.gic.drain();
+        waiter.gic.drain_interrupts();
     }
     if let Some(cycle_counter) = &cycle_counter {
         cycle_counter.stop();

@@ -24,7 +24,7 @@ pub fn observe_call(
     let Some(start) = await_start() else {
         return Outcome::new(Action::Interrupt);
     };
-    if !waiter.gic.drain() {
+    if !waiter.gic.drain_interrupts() {
         return Outcome {
             end: ActionEnd::Pending,
             ..Outcome::new(Action::Interrupt)
@@ -54,7 +54,7 @@ pub fn observe_call(
     waiter.path.spin_until(start);
     let outcome = take_interrupt(waiter, function, interrupt.expires_in);
     waiter.timer.disarm();
-    waiter.gic.drain();
+    waiter.gic.drain_interrupts();
     match interrupt.call {
         InterruptedCall::CpuOn {
             target,

@@ -529,7 +529,7 @@ impl Machine for Lead {
         &self.facts
     }
 
-    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+    fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         if self
             .others()
             .any(|channel| round.participants.includes(channel.index, self.index()))
@@ -578,7 +578,7 @@ impl Machine for Lead {
             self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
         }
         HEAP.end_round();
-        self.own.parts.watch.end();
+        self.own.parts.watch.end_round();
         console::restore();
         self.states.name_losses();
     }

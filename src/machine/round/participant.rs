@@ -180,7 +180,7 @@ impl Participant {
                 pmf: self.parts.pmf,
                 its: self.parts.its.as_ref().ok(),
             };
-            return operation_loop::repeat(operation, count, start, &parts, outcome);
+            return operation_loop::repeat_operation(operation, count, start, &parts, outcome);
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {
@@ -342,7 +342,7 @@ impl Participant {
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
         // After the wait, a nap's interrupt may still be pending.
-        let is_quiet = gic.drain();
+        let is_quiet = gic.drain_interrupts();
         timer.arm(start + order.times.own_timer_after);
         let is_armed = match self.timer_frame(order) {
             Some(frame) => frame.arm(gic, &self.channel.gic, due),
@@ -412,7 +412,7 @@ impl Participant {
             ..outcome
         });
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
-        self.parts.waiter.gic.drain();
+        self.parts.waiter.gic.drain_interrupts();
         Outcome {
             details: Details::Suspend(Suspended {
                 due: sgi_sent_at.and_then(CounterValue::new).or(suspended.due),

@@ -21,7 +21,7 @@ pub fn suspend_until(
     let context_id = &channel.entry.suspend_context;
     let mut refusal = None;
     while waiter.now() < until && refusal.is_none() {
-        waiter.gic.drain();
+        waiter.gic.drain_interrupts();
         waiter
             .timer
             .arm(waiter.now() + waiter.ticks_of_us(SLEEP_US));
@@ -30,7 +30,7 @@ pub fn suspend_until(
         refusal = call.code.filter(|code| *code < 0);
     }
     waiter.timer.disarm();
-    waiter.gic.drain();
+    waiter.gic.drain_interrupts();
     Outcome {
         end: match refusal {
             Some(_) => ActionEnd::GaveUp,

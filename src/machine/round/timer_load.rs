@@ -108,7 +108,7 @@ pub fn observe_timer(
     if guard.is_some() {
         enable_timers(waiter, channel, &[waiter.timer.intid]);
     }
-    waiter.gic.drain();
+    waiter.gic.drain_interrupts();
     outcome
 }
 
@@ -150,7 +150,7 @@ fn measure_timer(
         ..Outcome::new(Action::Expire)
     };
     // The last nap's interrupt may still be pending.
-    if !waiter.gic.drain() {
+    if !waiter.gic.drain_interrupts() {
         return Outcome {
             end: ActionEnd::Pending,
             ..outcome

@@ -120,7 +120,7 @@ fn operation_is_net_of_its_loop() {
     let batch_cell = |cpu, variant, ticks| {
         let step = CellStep {
             operations: 100,
-            ..CellStep::of(variant)
+            ..CellStep::with_variant(variant)
         };
         cell_of(cpu, step, Metric::Time, &[ticks])
     };

@@ -46,10 +46,10 @@ fn add_wake(run: &mut Run) {
         .iter_mut()
         .flat_map(|scenario| &mut scenario.cells)
     {
-        let summary = Summary::of(&mut [1250; 10]);
+        let summary = Summary::compute(&mut [1250; 10]);
         cell.series.push(Series {
             shown: Some(summary.median),
-            ..Series::of(Metric::Wake, summary)
+            ..Series::with_summary(Metric::Wake, summary)
         });
         cell.series.sort_by_key(|series| series.metric);
     }

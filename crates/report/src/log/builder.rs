@@ -100,9 +100,9 @@ impl LoggedRunBuilder {
             Some(record) if is_entered && is_possible(&record) => match record {
                 Record::Run(head) => {
                     let model = printable(&head.model);
-                    self.records.add(Record::Run(Head { model, ..head }));
+                    self.records.add_record(Record::Run(Head { model, ..head }));
                 }
-                record => self.records.add(record),
+                record => self.records.add_record(record),
             },
             _ => {
                 let counts = &mut self.run_records.counts;
@@ -211,7 +211,7 @@ impl LoggedRunBuilder {
         }
         logged.run = Run {
             id,
-            ..self.records.run()
+            ..self.records.finish()
         };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
         // Samples from a second copy of the records belong in the gaps, but were appended at the

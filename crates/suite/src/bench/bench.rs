@@ -447,7 +447,7 @@ impl Bench<'_> {
 
     /// Runs a round without updating the sample count.
     pub(crate) fn run_round(&mut self, round: &Round) {
-        self.machine.run(round, &mut self.memory.outcomes);
+        self.machine.run_round(round, &mut self.memory.outcomes);
     }
 
     /// Runs a round without updating the sample count, and returns an error if a CPU is lost.

@@ -223,7 +223,7 @@ impl CellState {
         let mut series = Vec::with_capacity(metrics.len());
         for (index, (metric, column)) in metrics.iter().zip(&mut self.columns).enumerate() {
             if index == 0 || !column.is_empty() {
-                series.push(Series::of(*metric, Summary::of(column)));
+                series.push(Series::with_summary(*metric, Summary::compute(column)));
             }
         }
         series
@@ -277,7 +277,7 @@ impl CellState {
             if summary.n > 0 || cold.is_some() {
                 cell.series.push(Series {
                     cold,
-                    ..Series::of(metric, summary)
+                    ..Series::with_summary(metric, summary)
                 });
             }
         }
@@ -336,7 +336,7 @@ pub(crate) fn show_round(
 fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     column.clear();
     column.extend(values);
-    Summary::of(column)
+    Summary::compute(column)
 }
 
 /// Returns the figure used to compare samples.

@@ -30,7 +30,7 @@ pub(crate) fn heap(size: &RunSize<'_>, placements: usize) -> usize {
 /// Never returns an error, because nothing is printed.
 pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     let (id, setting) = (request.key.id, request.setting);
-    let state = setting.states.of(id);
+    let state = setting.states.state_for(id);
     let timers_stop = id.is_parallel() && state.is_some_and(|state| state.timer_stops);
     let room = BenchRoom {
         outcomes: setting.plan.iterations as usize,
@@ -64,7 +64,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         wake_trials,
         ..
     } = bench.setting();
-    let state = states.of(id);
+    let state = states.state_for(id);
     let why = wake_trials
         .skip(state)
         .map(|skip| states.explain_for(id, skip));

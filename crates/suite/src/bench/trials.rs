@@ -280,7 +280,7 @@ impl<'t> Trials<'t> {
             {
                 break;
             }
-            self.machine.run(&round, &mut self.outcomes);
+            self.machine.run_round(&round, &mut self.outcomes);
             slept = round.sleep;
             let outcome = &self.outcomes[cpu.index()];
             match outcome.end {

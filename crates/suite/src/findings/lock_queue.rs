@@ -54,7 +54,7 @@ pub struct LockQueue {
 
 impl LockQueue {
     /// Fits the line. Returns None if timestamps do not show the order, or if no line fits.
-    pub fn of(scenario: &Scenario) -> Option<Self> {
+    pub fn fit(scenario: &Scenario) -> Option<Self> {
         if !scenario.has_order() {
             return None;
         }
@@ -105,7 +105,7 @@ pub(super) fn find_lock_queue(
 }
 
 fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Finding> {
-    let queue = LockQueue::of(scenario)?;
+    let queue = LockQueue::fit(scenario)?;
     let residual = if verbosity.is_full() {
         residual(points(&queue.arrivals))
     } else {

@@ -308,7 +308,7 @@ fn expiries_that_were_missed() {
     let cell = |cpu, cpu_count, valid_count, overrun_count| {
         let step = CellStep {
             cpus: cpu_count,
-            ..CellStep::of(Variant::new("mixed"))
+            ..CellStep::with_variant(Variant::new("mixed"))
         };
         let mut cell = Cell::new(CpuIndex::new(cpu), step);
         cell.counts = Some(Counts {

@@ -154,7 +154,7 @@ mod tests {
         for n in [0, 1, 2, 99, 100, 101] {
             let mut values: Vec<u64> = (0..n).map(|index| index * index * 7 % 31).collect();
             let histogram = histogram_of(&values);
-            let expected = Summary::of(&mut values);
+            let expected = Summary::compute(&mut values);
             let summary = histogram.summary(expected.min, expected.max);
             assert_eq!(summary, expected, "{n}");
         }
@@ -162,7 +162,7 @@ mod tests {
             .map(|index| 1000 + index * index % 9973)
             .collect();
         let histogram = histogram_of(&values);
-        let exact = Summary::of(&mut values);
+        let exact = Summary::compute(&mut values);
         let summary = histogram.summary(exact.min, exact.max);
         let quantiles = |summary: Summary| [summary.median, summary.p99.unwrap_or(0)];
         for (found, expected) in quantiles(summary).into_iter().zip(quantiles(exact)) {

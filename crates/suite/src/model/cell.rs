@@ -44,7 +44,7 @@ impl Default for CellStep {
 
 impl CellStep {
     /// Returns the step that does this, once for each sample, on a single CPU.
-    pub fn of(variant: Variant) -> Self {
+    pub fn with_variant(variant: Variant) -> Self {
         Self {
             variant,
             ..Self::default()

@@ -200,7 +200,7 @@ impl Check {
             Some(value) => format!(" {value}"),
             None => String::new(),
         };
-        let labels = self.cpus.iter().map(|cpu| Label::of(cpus, cpu));
+        let labels = self.cpus.iter().map(|cpu| Label::for_cpu(cpus, cpu));
         let on = if self.cpus.is_empty() { "" } else { " on CPU " };
         format!("{function}{value} ({what}){on}{}", join(labels, ", "))
     }

@@ -36,7 +36,7 @@ pub struct Label {
 impl Label {
     /// Returns the label for one of `cpus`, or for a CPU without an MPIDR if there is none at
     /// `index`.
-    pub fn of<C>(cpus: &[C], index: CpuIndex) -> Self
+    pub fn for_cpu<C>(cpus: &[C], index: CpuIndex) -> Self
     where
         for<'c> &'c C: Into<Cpu>,
     {

@@ -119,7 +119,7 @@ impl Run {
 
     /// Returns the name of the CPU at `index`.
     pub fn label(&self, index: CpuIndex) -> Label {
-        Label::of(&self.cpus, index)
+        Label::for_cpu(&self.cpus, index)
     }
 
     /// Returns the largest number of threads in a core.

@@ -27,11 +27,11 @@ pub struct Series {
 impl Series {
     /// Returns a series without samples.
     pub fn new(metric: Metric) -> Self {
-        Self::of(metric, Summary::default())
+        Self::with_summary(metric, Summary::default())
     }
 
     /// Returns a series for these samples, represented by their median.
-    pub fn of(metric: Metric, summary: Summary) -> Self {
+    pub fn with_summary(metric: Metric, summary: Summary) -> Self {
         Self {
             metric,
             shown: (summary.n > 0).then_some(summary.median),
@@ -53,7 +53,7 @@ pub struct BinCounts {
 
 impl BinCounts {
     /// Returns the counts of a histogram; none if the histogram is empty.
-    pub fn of(histogram: &Histogram) -> Self {
+    pub fn from_histogram(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);
         let last = histogram.counts().rposition(|count| count > 0);
         let (first, end) = match (first, last) {

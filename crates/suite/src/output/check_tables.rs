@@ -15,7 +15,11 @@ use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// Writes a scenario's checks, and the reasons why some were skipped. Writes nothing if there are
 /// no checks.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_check_tables(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+) -> fmt::Result {
     if scenario.checks.is_empty() {
         return Ok(());
     }

@@ -17,7 +17,11 @@ use super::table::{ABSENT, Table, TableStyle, text_or_absent, write_table};
 
 /// Writes a scenario's tables and their explanation. Writes nothing for a scenario that is in
 /// TFTF's suite or has no results.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_step_tables(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use hardware::text::join::join;
 use hardware::text::prose::paragraph;
 
 /// Writes these sentences. Writes nothing for a scenario that is in TFTF's suite or has no results.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_sweeps(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }

@@ -23,7 +23,7 @@ impl Plan {
     /// Returns the number of bytes to dirty in each step; None if the cache size is unknown.
     pub fn dirty_values(&self, outer_cache: Option<u64>) -> Option<SweepValues> {
         self.dirty
-            .or_else(|| outer_cache.map(super::sweep_values::dirty))
+            .or_else(|| outer_cache.map(super::sweep_values::default_dirty_values))
     }
 
     /// Returns the memory needed for these steps, in bytes; 0 if no cache lines are dirtied.

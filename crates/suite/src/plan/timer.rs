@@ -21,7 +21,7 @@ pub struct TimerPlan {
 
 impl TimerPlan {
     /// Returns the options in a plan.
-    pub const fn of(plan: &Plan) -> Self {
+    pub const fn from_plan(plan: &Plan) -> Self {
         Self {
             duration: plan.duration,
             period: plan.period,
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn windows_are_a_second_and_no_load_needs_no_memory() {
-        let mut plan = TimerPlan::of(&Plan::default());
+        let mut plan = TimerPlan::from_plan(&Plan::default());
         for (duration, period, expiries) in [
             (1, 1_000, (1_000, 1_000)),
             (10, 300, (33_333, 3_333)),

@@ -18,14 +18,14 @@ use crate::testing::synthetic;
 fn written(run: &Run, records: Records) -> String {
     let mut out = String::new();
     let mut to = Writer::new(records, RunId::default());
-    to.machine(&mut out, run)
+    to.write_machine(&mut out, run)
         .expect("writing to a String cannot fail");
     for group in run.scenarios.chunks(1) {
-        to.scenario(&mut out, group)
+        to.write_scenario(&mut out, group)
             .expect("writing to a String cannot fail");
     }
     let end = run.end.expect("an end");
-    to.end(&mut out, run, end)
+    to.write_end(&mut out, run, end)
         .expect("writing to a String cannot fail");
     out
 }
@@ -43,8 +43,10 @@ fn records(text: &str) -> Vec<Record> {
 
 fn joined(records: impl IntoIterator<Item = Record>) -> Run {
     let mut builder = RunBuilder::default();
-    records.into_iter().for_each(|record| builder.add(record));
-    builder.run()
+    records
+        .into_iter()
+        .for_each(|record| builder.add_record(record));
+    builder.finish()
 }
 
 /// Writes a run and reads it back; the end record must contain the correct number of records.

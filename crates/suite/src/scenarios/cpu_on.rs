@@ -155,7 +155,7 @@ fn add_cell(
             Participants::All => ActiveCpus::All,
             _ => ActiveCpus::Alone,
         },
-        ..CellStep::of(variant(bench, participants, cpu))
+        ..CellStep::with_variant(variant(bench, participants, cpu))
     };
     let metrics: &[Metric] = match participants {
         Participants::All => &[Metric::TurnOn],

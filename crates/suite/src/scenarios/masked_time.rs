@@ -359,12 +359,14 @@ impl Masked<'_, '_> {
                 }
                 metric => bench.summary(self.cpu, *metric),
             };
-            series.push(Series::of(*metric, summary));
+            series.push(Series::with_summary(*metric, summary));
         }
         bench.show_median(self.cpu);
-        let step = called.map_or(CellStep::of(Variant::BASELINE), |function| CellStep {
-            value: Some(function.function.into()),
-            ..CellStep::of(function.variant)
+        let step = called.map_or(CellStep::with_variant(Variant::BASELINE), |function| {
+            CellStep {
+                value: Some(function.function.into()),
+                ..CellStep::with_variant(function.variant)
+            }
         });
         bench.push_cell(self.cpu, step, series);
     }

@@ -283,7 +283,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
                 .iter()
                 .filter_map(|sample| sample.instants.metric(series.metric))
                 .collect();
-            assert_eq!(series.summary, Summary::of(&mut figures));
+            assert_eq!(series.summary, Summary::compute(&mut figures));
             assert!(series.cold.is_some(), "the trial's sample");
         }
     }
@@ -470,7 +470,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
 fn needs_follow_from_the_plan() {
     let needs_of = |args: &str, cpus| {
         let plan = Plan::parse(args).expect("a plan");
-        Needs::of(&plan, cpus, STATES.len())
+        Needs::compute(&plan, cpus, STATES.len())
     };
     for (args, tallies, buffer) in [
         ("", 0, 0),

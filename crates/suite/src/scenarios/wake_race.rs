@@ -110,7 +110,7 @@ hardware::words! {
 impl RaceEnding {
     /// Returns the variant that names a variant's state, and how its suspends ended; None for a
     /// variant of another scenario.
-    pub fn of(variant: Variant) -> Option<(Variant, Self)> {
+    pub fn from_variant(variant: Variant) -> Option<(Variant, Self)> {
         let states = [(StateChoice::Core, CORE), (StateChoice::Deepest, DEEPEST)];
         states.into_iter().find_map(|(state, variants)| {
             let mut endings = variants.into_iter().zip(Self::ALL);
@@ -375,13 +375,13 @@ impl RaceMap<'_, '_> {
             }
             counts.valid = column.len() as u32;
             let series = alloc::vec![
-                Series::of(Metric::Wake, Summary::of(&mut column)),
-                Series::of(Metric::LastOffset, Summary::of(last.as_mut_slice())),
+                Series::with_summary(Metric::Wake, Summary::compute(&mut column)),
+                Series::with_summary(Metric::LastOffset, Summary::compute(last.as_mut_slice())),
             ];
             let step = CellStep {
                 value: first,
                 cpus: self.cpus,
-                ..CellStep::of(*variant)
+                ..CellStep::with_variant(*variant)
             };
             let cell = self.steps.bench.push_cell(self.cpu, step, series);
             cell.counts = Some(core::mem::take(&mut counts));

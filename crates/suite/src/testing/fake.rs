@@ -564,7 +564,7 @@ impl Machine for Fake {
         &self.facts
     }
 
-    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+    fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         let (cpus, lead) = (self.lost.len(), self.facts.lead);
         let helper = round.waker.helper();
         assert_eq!(outcomes.len(), cpus);

@@ -14,7 +14,7 @@ const NAMED: usize = 20;
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let logged = charts.logged;
-    let queue = LockQueue::of(charts.scenario)?;
+    let queue = LockQueue::fit(charts.scenario)?;
     let (line, count) = (queue.line, queue.arrivals.len());
     let powerdowns = queue.arrivals.iter().map(|arrival| arrival.powerdown);
     let highest = powerdowns.max().map_or(0.0, |ticks| charts.value(ticks));

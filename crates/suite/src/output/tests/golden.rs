@@ -17,7 +17,7 @@ use hardware::spec::psci::ReturnCode;
 use hardware::text::prose::{COLUMNS, is_too_wide};
 
 use crate::output;
-use crate::output::header::{cpu_clocks, frequencies, header as print_header};
+use crate::output::header::{cpu_clocks, frequencies, print_header};
 use crate::output::summary::ClosingSummary;
 
 /// Compares the text with `expected/NAME.txt`.
@@ -37,8 +37,8 @@ fn header(run: &Run) -> String {
 
 fn scenario(run: &Run, scenario: &Scenario) -> String {
     printed(|out| {
-        output::begin_scenario(out, scenario.id, scenario.method)?;
-        output::scenario(out, run, slice::from_ref(scenario))
+        output::print_scenario_name(out, scenario.id, scenario.method)?;
+        output::print_scenario(out, run, slice::from_ref(scenario))
     })
 }
 
@@ -46,7 +46,7 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
     let mut summary = ClosingSummary::new(&run.plan.expect("a plan"));
     all.chunks(1).for_each(|group| summary.add(run, group));
     let mut records = Writer::new(Records::None, RunId::default());
-    printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
+    printed(|out| output::print_closing(out, run, &summary, &mut records).map(drop))
 }
 
 /// Returns everything printed for a run, which must be ASCII in lines of at most 80 columns.
@@ -71,7 +71,7 @@ fn headers() {
     });
     synthetic::remove_pmf(&mut poor);
     let plan = poor.plan.as_mut().expect("a plan");
-    (plan.methods, plan.deepest) = (WordSet::of(&[Method::Warm]), Some(0x4000_0022));
+    (plan.methods, plan.deepest) = (WordSet::from_values(&[Method::Warm]), Some(0x4000_0022));
     let head = poor.head.as_mut().expect("a head");
     head.labels = LabelSource::Mpidr;
     head.model = "a board \u{b5} whose name contains a large number of words\n".repeat(4);
@@ -312,7 +312,7 @@ fn logs_without_rows() {
     check_log(&no_pmf, &[], 0, &fail);
 
     let mut warm = synthetic::run(4);
-    warm.plan.as_mut().expect("a plan").methods = WordSet::of(&[Method::Warm]);
+    warm.plan.as_mut().expect("a plan").methods = WordSet::from_values(&[Method::Warm]);
     let log = check_log(&warm, &synthetic::all(&warm), 0, &[pass]);
     for tftf_line in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
         assert!(!log.contains(tftf_line), "{tftf_line}");
@@ -322,7 +322,7 @@ fn logs_without_rows() {
 #[test]
 fn a_log_of_many_cpus() {
     let mut many = synthetic::run(512);
-    many.plan.as_mut().expect("a plan").methods = WordSet::of(&Method::ALL);
+    many.plan.as_mut().expect("a plan").methods = WordSet::from_values(&Method::ALL);
     many.head.as_mut().expect("a head").model = "\u{1f980}\x1b[2J ".repeat(100);
     let last = "Last man down in cluster 127, ";
     check_log(&many, &synthetic::all(&many), 6 * 512, &[last]);
@@ -331,7 +331,7 @@ fn a_log_of_many_cpus() {
 #[test]
 fn a_summary_names_what_was_skipped_and_why() {
     let mut run = synthetic::run(12);
-    run.plan.as_mut().expect("a plan").methods = WordSet::of(&Method::ALL);
+    run.plan.as_mut().expect("a plan").methods = WordSet::from_values(&Method::ALL);
     let sgi = Skip::SgiDidNotWake {
         mpidr: Mpidr::new(1),
         power_state: 0x4000_0002,
@@ -382,7 +382,7 @@ fn the_end_of_a_run() {
 fn of_words_passed_over_the_first_are_printed() {
     let printed_output = |bootargs: &str| {
         let mut text = String::new();
-        crate::output::passed_over(&mut text, bootargs).expect("a text");
+        crate::output::print_ignored_words(&mut text, bootargs).expect("a text");
         text
     };
     assert_eq!(printed_output("iterations=3"), "");

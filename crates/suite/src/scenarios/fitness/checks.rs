@@ -92,8 +92,8 @@ impl Fitness<'_> {
     }
 
     /// Runs one round, and returns the CPU's outcome.
-    pub(super) fn run(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
-        self.machine.run(round, &mut self.outcomes);
+    pub(super) fn run_round(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
+        self.machine.run_round(round, &mut self.outcomes);
         self.outcomes[cpu.index()]
     }
 
@@ -109,7 +109,7 @@ impl Fitness<'_> {
     }
 
     /// Calls a function on the lead.
-    pub(super) fn call(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
+    pub(super) fn call_firmware(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
         self.machine.call_firmware(function.id(), arguments) as Answer
     }
 
@@ -119,13 +119,13 @@ impl Fitness<'_> {
     }
 
     /// Adds a check that is not tied to a particular CPU.
-    pub(super) fn add(&mut self, check: Check) {
+    pub(super) fn add_check(&mut self, check: Check) {
         let promised = check.promised.or_else(|| self.promised(check.function));
         self.checks.push(Check { promised, ..check });
     }
 
     /// Adds one CPU's result. CPUs with the same result share a check.
-    pub(super) fn add_for(&mut self, cpu: CpuIndex, check: Check) {
+    pub(super) fn add_check_for(&mut self, cpu: CpuIndex, check: Check) {
         let promised = self.promised(check.function);
         let mut check = Check { promised, ..check };
         let mut known = self.checks.iter_mut();
@@ -160,7 +160,7 @@ impl Fitness<'_> {
                     answer: returned(loss),
                     ..Check::new(function, probe, no_effect(outcome))
                 };
-                self.add_for(cpu, check);
+                self.add_check_for(cpu, check);
                 has_failed = true;
             }
         }
@@ -179,8 +179,8 @@ impl Fitness<'_> {
             )
         };
         match call.cpu {
-            Some(cpu) => self.add_for(cpu, check),
-            None => self.add(check),
+            Some(cpu) => self.add_check_for(cpu, check),
+            None => self.add_check(check),
         }
     }
 
@@ -193,7 +193,7 @@ impl Fitness<'_> {
         why: Skip,
     ) {
         let why = self.setting.states.explain(why);
-        self.add(Check {
+        self.add_check(Check {
             value: power_state,
             ..Check::new(function, probe, CheckEnd::NotTried(why))
         });

@@ -19,7 +19,7 @@ const LEVEL_MAX: u8 = 3;
 /// enters the state.
 const LOSSES: usize = 2;
 
-pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+pub(super) fn check_states(fitness: &mut Fitness<'_>) -> fmt::Result {
     let states = fitness.setting.states;
     let function = Function::CpuSuspend;
     if fitness.facts().gic.is_none() {
@@ -157,7 +157,7 @@ fn check_waker(
             value: Some(power_state),
             ..Check::new(Function::CpuSuspend, probe, why)
         };
-        fitness.add_for(cpu, check);
+        fitness.add_check_for(cpu, check);
         return;
     }
     let end = match verdict {
@@ -177,7 +177,7 @@ fn check_waker(
         },
         ..Check::new(Function::CpuSuspend, probe, end)
     };
-    fitness.add_for(cpu, check);
+    fitness.add_check_for(cpu, check);
     if end == CheckEnd::Works {
         add_context(fitness, cpu, state, &outcome);
     }
@@ -220,7 +220,7 @@ fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState, out
                 if is_kept { CheckEnd::Works } else { if_lost },
             )
         };
-        fitness.add_for(cpu, check);
+        fitness.add_check_for(cpu, check);
     }
 }
 
@@ -263,6 +263,6 @@ fn add_statistics(
             value: Some(state.power_state),
             ..Check::new(function, Probe::Rises, end)
         };
-        fitness.add_for(cpu, check);
+        fitness.add_check_for(cpu, check);
     }
 }

@@ -16,7 +16,7 @@ fn loops(operations: [u32; 2], samples: &[u64]) -> LoggedRun {
     let cells = (0..).zip(operations).map(|(cpu, operations)| {
         let step = CellStep {
             operations,
-            ..CellStep::of(Variant::new("psci_version"))
+            ..CellStep::with_variant(Variant::new("psci_version"))
         };
         cell_of(cpu, step, Metric::Time, samples)
     });
