@@ -52,7 +52,7 @@ fn check_tree(tree: &[u8]) {
     for format in [StateFormat::Original, StateFormat::Extended] {
         let _ = States::choose(&board.idle_states, &plan, format);
     }
-    let need = Needs::of(&plan, board.cpu_count, board.idle_states.count());
+    let need = Needs::compute(&plan, board.cpu_count, board.idle_states.count());
     check_free_memory(&board, need.heap as u64);
 }
 

@@ -35,10 +35,10 @@ fn records(log: &[u8]) {
     for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
         let claim = RecordLine::parse(piece).filter(RecordLine::is_sound);
         if let Some(record) = claim.and_then(|claim| claim.record()) {
-            builder.add(record);
+            builder.add_record(record);
         }
     }
-    let _ = builder.run();
+    let _ = builder.finish();
 }
 
 /// Reports on the runs in `log` in every format.

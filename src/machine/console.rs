@@ -24,7 +24,7 @@ pub struct StatusRegister {
 static STATUS: SpinMutex<Option<StatusRegister>> = SpinMutex::new(None);
 
 /// Maps the registers of a UART, and checks that its status can be read.
-pub fn open(
+pub fn open_uart(
     tables: &mut TranslationTables,
     uart: &UartDescription,
 ) -> Result<Uart<Mmio>, MapError> {
@@ -49,7 +49,7 @@ pub fn open(
     Ok(Uart::new(Mmio::new(mapped), uart))
 }
 
-pub fn set(uart: Uart<Mmio>) {
+pub fn set_uart(uart: Uart<Mmio>) {
     *CONSOLE.lock() = Some(uart);
 }
 

@@ -49,11 +49,11 @@ fn give_up_part(what: &str, error: &dyn Display) -> ! {
 fn end_run(line: &ClosingLine<'_>) -> ! {
     // Writing to the console cannot fail.
     let _ = line.print(&mut Console);
-    finish()
+    perform_end_action()
 }
 
 /// Turns off, resets or parks the machine, as the user requested.
-pub fn finish() -> ! {
+pub fn perform_end_action() -> ! {
     console::wait_idle();
     match EndAction::ALL.get(END_ACTION.load(Ordering::Relaxed) as usize) {
         Some(EndAction::Reset) => firmware::system_reset(),

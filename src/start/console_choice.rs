@@ -11,10 +11,10 @@ use crate::machine::memory::tables::TranslationTables;
 pub fn open_console(tables: &mut TranslationTables, uart: &UartDescription, has_choice: bool) {
     // Failures are not reported, because there may be no console to print them on.
     if uart.is_aligned()
-        && let Ok(mut candidate) = console::open(tables, uart)
+        && let Ok(mut candidate) = console::open_uart(tables, uart)
         && (!has_choice || candidate.accepts_bytes())
     {
-        console::set(candidate);
+        console::set_uart(candidate);
     }
 }
 
@@ -31,7 +31,7 @@ pub fn move_console(
         return true;
     }
     let base = uart.base;
-    let Ok(mut candidate) = console::open(tables, uart) else {
+    let Ok(mut candidate) = console::open_uart(tables, uart) else {
         print_paragraph!("console stays: cannot read {base:#x}, set by {by}");
         return false;
     };
@@ -39,7 +39,7 @@ pub fn move_console(
     if accepts_bytes {
         print_paragraph!("console moves to {uart}, set by {by}");
         console::wait_idle();
-        console::set(candidate);
+        console::set_uart(candidate);
     } else {
         let kind = uart.kind.name();
         print_paragraph!("console stays: {base:#x}, set by {by}, does not accept bytes as {kind}");

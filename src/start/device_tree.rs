@@ -76,7 +76,7 @@ pub struct DeviceTree {
 
 /// Finds the tree and maps it, or returns the reason why it was not found. `registers` contains X0
 /// to X3 as passed by the loader.
-pub fn find(
+pub fn find_device_tree(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
     registers: [u64; 4],
@@ -162,7 +162,8 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
     };
     let copy = |bytes: &[u8]| bytes.first_chunk().copied();
     let header: Option<[u8; HEADER]> = loader_data::read_once(tables, region, copy).ok()?;
-    header.filter(|header| header.starts_with(&magic.to_le_bytes()))
+    let header = header?;
+    header.starts_with(&magic.to_le_bytes()).then_some(header)
 }
 
 /// Maps the entire tree that starts with this header.

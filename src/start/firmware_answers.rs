@@ -35,7 +35,7 @@ pub struct FirmwareAnswers {
 
 impl FirmwareAnswers {
     /// Queries the firmware on `board`; `counter` is the counter that the payload uses.
-    pub fn get(board: &Board<'_>, counter: Counter) -> Self {
+    pub fn query(board: &Board<'_>, counter: Counter) -> Self {
         let psci_version = or_give_up(
             firmware::version().map_err(ReturnCode::from),
             "PSCI_VERSION: firmware returned ",

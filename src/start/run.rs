@@ -39,18 +39,21 @@ pub fn main(state: BootState) -> ! {
     HEAP.add(heap.into_bytes());
     let (block, damage) = parameters(&tables);
     // An HVC at EL2 would be taken to EL2 itself; an SMC always reaches the firmware.
-    let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
-    let early = by_level.or(block.conduit);
-    conduit::set_conduit(early.filter(|_| has_firmware));
+    let early = if registers::exception_level() == 2 {
+        Some(Conduit::Smc)
+    } else {
+        block.conduit
+    };
+    conduit::set_conduit(if has_firmware { early } else { None });
     if let Some(uart) = &block.uart {
         open_console(&mut tables, uart, true);
     }
-    let emergency = block.uart.filter(|_| console::is_set());
+    let emergency = if console::is_set() { block.uart } else { None };
     if block.marks.is_some() {
         boot_marks::enable();
     }
     boot_marks::reach(BootStage::Mmu);
-    let found = device_tree::find(&mut tables, &block, loader_registers);
+    let found = device_tree::find_device_tree(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
         // This UART is the only candidate.
         open_console(&mut tables, uart, false);
@@ -108,7 +111,7 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     let is_shared = is_handed_over || is_shared(board.bootargs);
     let parsed = if is_shared {
         // Writing to the console cannot fail.
-        let _ = output::passed_over(&mut Console, board.bootargs);
+        let _ = output::print_ignored_words(&mut Console, board.bootargs);
         Plan::parse_among_foreign(board.bootargs)
     } else {
         Plan::parse(board.bootargs)
@@ -116,12 +119,12 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     let plan = or_refuse(parsed, "");
     if !console::is_set() {
         // A measurement is pointless if its results cannot be printed.
-        ending::finish();
+        ending::perform_end_action();
     }
     ending::set_end_action(plan.end);
     if plan.lists_scenarios() {
         // Writing to the console cannot fail.
-        let _ = output::list(&mut Console);
+        let _ = output::print_scenario_list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
     plan
@@ -134,14 +137,17 @@ fn run_with_tree(
     (block, damage): (&ParameterBlock, Option<FormatError>),
     (boot_area, has_firmware): (Region, bool),
 ) -> ! {
-    let emergency = block.uart.filter(|_| console::is_set());
+    let emergency = if console::is_set() { block.uart } else { None };
     // Sets up the console and the conduit first, so that a later error can be printed and the
     // machine turned off. The earlier conduit is overridden even if the tree does not specify one.
     if let Ok(early) = TreeConsole::find(found.bytes) {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        conduit::set_conduit(early.conduit.ok().filter(|_| has_firmware));
+        conduit::set_conduit(match early.conduit {
+            Ok(conduit) if has_firmware => Some(conduit),
+            _ => None,
+        });
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
@@ -191,5 +197,5 @@ fn run_with_tree(
         &SAMPLES,
     );
     lead.dismiss_all();
-    ending::finish()
+    ending::perform_end_action()
 }

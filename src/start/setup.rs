@@ -59,17 +59,17 @@ pub fn prepare(
     plan: &Plan,
     start: &Start<'_>,
 ) -> (Lead, Run) {
-    let needs = Needs::of(plan, board.cpu_count, board.idle_states.count());
+    let needs = Needs::compute(plan, board.cpu_count, board.idle_states.count());
     let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
-    let answers = FirmwareAnswers::get(board, path.counter());
+    let answers = FirmwareAnswers::query(board, path.counter());
     let caches = registers::read_identity(answers.is_kvm).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let sends_lpis = |id: ScenarioId| id.repeats(Operation::Lpi);
-    let its = board.its.filter(|_| plan.scenarios.iter().any(sends_lpis));
+    let its = find_used_its(board, plan);
     let its_bytes = its.map_or(0, |_| ItsTables::BYTES);
     let extra_bytes = dirty + its_bytes;
-    let mut memory = working_memory::find(&mut tables, board, &needs, extra_bytes, start.used);
+    let mut memory =
+        working_memory::find_working_memory(&mut tables, board, &needs, extra_bytes, start.used);
     working_memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(board);
     let lead = find_lead(cpus);
@@ -116,6 +116,16 @@ pub fn prepare(
         ..Run::default()
     };
     (Lead::new(own, facts, cpus, plan), run)
+}
+
+/// Returns the ITS, if a scenario in the plan sends LPIs.
+fn find_used_its(board: &Board<'_>, plan: &Plan) -> Option<Region> {
+    let sends_lpis = |id: ScenarioId| id.repeats(Operation::Lpi);
+    if plan.scenarios.iter().any(sends_lpis) {
+        board.its
+    } else {
+        None
+    }
 }
 
 /// Returns the index of the calling CPU, which is the lead.
@@ -232,7 +242,7 @@ fn watchdog(
 fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     timer::set_in_use(parts.waiter.timer);
     registers::set_lead();
-    channel::publish(parts.channels, parts.lead);
+    channel::publish_channels(parts.channels, parts.lead);
     let channel = &parts.channels[parts.lead.index()];
     let own = Participant { channel, parts };
     or_give_up(own.set_up(), &format!("CPU {}: ", channel.mpidr()));

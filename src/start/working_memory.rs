@@ -57,7 +57,7 @@ fn device_tables(last: u64, region: Region) -> u64 {
 
 /// Finds and maps the working memory, and adds part of it to the heap. The heap has room for
 /// `extra_bytes` more than `needs` states.
-pub fn find(
+pub fn find_working_memory(
     tables: &mut TranslationTables,
     board: &Board<'_>,
     needs: &Needs,

@@ -271,9 +271,9 @@ impl Log {
                 panic!("a bad record in\n{text}");
             };
             assert_eq!(claim.seq as usize, place, "a record was lost in\n{text}");
-            builder.add(record);
+            builder.add_record(record);
         }
-        let run = builder.run();
+        let run = builder.finish();
         assert!(run.head.is_some(), "no records in\n{text}");
         Self { text, run }
     }

@@ -43,7 +43,7 @@ fn calls(code: &Code, function: &str) -> Vec<Call> {
         }
     }
     for (part, call) in [
-        ("9GicDriver5drain17h", Call::Drain),
+        ("9GicDriver16drain_interrupts17h", Call::Drain),
         ("8CallPath9time_call17h", Call::Timed),
         ("8CallPath12time_suspend17h", Call::Suspend),
         ("11cache_lines5evict17h", Call::Evict),

@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use report::made_up_run;
+use report::synthetic_run;
 use suite::measure::{Instant as Moment, Summary};
 use suite::model::{Cell, ClosingLine, Sample, Verdict};
 use suite::plan::{Records, ScenarioId};
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let [large, many, out] =
         ["large.log", "many.log", "report"].map(|name| folder.path().join(name));
     let samples = write_log(&large).expect("enough space for the log");
-    let run = made_up_run::log(&made_up_run::run(), Records::Once);
+    let run = synthetic_run::log(&synthetic_run::run(), Records::Once);
     fs::write(&many, run.repeat(RUNS)).expect("enough space for the log");
     let arguments = env::args().skip(1);
     let mut formats: Vec<String> = arguments.filter(|word| word != "--bench").collect();
@@ -103,24 +103,24 @@ fn write_log(path: &Path) -> Result<u64, fmt::Error> {
     let samples_per_row = SAMPLES.div_ceil(rows);
     writeln!(out, "\npsci-bench 0.0.0\n  Board      : made up")?;
     let cpus: Vec<u16> = (0..CPUS).collect();
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     run.scenarios.clear();
-    run.cpus = cpus.iter().map(|cpu| made_up_run::cpu(*cpu)).collect();
+    run.cpus = cpus.iter().map(|cpu| synthetic_run::cpu(*cpu)).collect();
     run.head.as_mut().expect("a head").cpus = CPUS;
-    let mut writer = Writer::new(Records::Once, run.id.expect("the made-up run has an ID"));
-    writer.machine(&mut out, &run)?;
-    let mut end = made_up_run::end(&run);
+    let mut writer = Writer::new(Records::Once, run.id.expect("the synthetic run has an ID"));
+    writer.write_machine(&mut out, &run)?;
+    let mut end = synthetic_run::end(&run);
     for id in ScenarioId::SUITE {
-        let mut scenario = made_up_run::suspend(id, None, &cpus);
+        let mut scenario = synthetic_run::suspend(id, None, &cpus);
         let is_parallel = id.is_parallel();
         for cell in &mut scenario.cells {
             fill(cell, samples_per_row, is_parallel);
         }
         end.totals.add(std::slice::from_ref(&scenario));
-        writer.scenario(&mut out, &[scenario])?;
+        writer.write_scenario(&mut out, &[scenario])?;
     }
     end.verdict = Verdict::from_totals(&end.totals);
-    writer.end(&mut out, &run, end)?;
+    writer.write_end(&mut out, &run, end)?;
     writeln!(out, "\n{}", ClosingLine::Ended(&end.totals))?;
     out.0.flush().map_err(|_| fmt::Error)?;
     Ok(samples_per_row * rows)
@@ -145,7 +145,7 @@ fn fill(cell: &mut Cell, samples: u64, is_parallel: bool) {
         let mut figures: Vec<u64> = samples
             .filter_map(|sample| sample.instants.metric(series.metric))
             .collect();
-        series.summary = Summary::of(&mut figures);
+        series.summary = Summary::compute(&mut figures);
     }
     cell.counts.as_mut().expect("counts").valid = samples as u32;
     cell.choose_figures(is_parallel);

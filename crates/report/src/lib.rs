@@ -46,8 +46,8 @@ pub mod analysis;
 pub mod cli;
 pub mod export;
 pub mod log;
-#[cfg(any(test, feature = "testing"))]
-pub mod made_up_run;
 mod serial;
+#[cfg(any(test, feature = "testing"))]
+pub mod synthetic_run;
 
 pub use self::log::read;

@@ -105,11 +105,11 @@ mod tests {
     use suite::plan::Records;
 
     use super::*;
-    use crate::made_up_run;
+    use crate::synthetic_run;
 
     #[test]
     fn run_with_a_prefix_before_its_lines_is_over_at_its_last_line() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
         let (run, _) = log.rsplit_once(PREFIX).expect("a last line");
         let with_prefix = |log: &str| {
             let lines = log.lines().map(|line| format!("board-1  | {line}\n"));

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use cli::documented::{Example, accepted_examples};
 use cli::program::XTASK;
 use report::cli::example_files::make_example_files;
-use report::made_up_run;
+use report::synthetic_run;
 use suite::plan::Records;
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
 #[test]
 fn log_is_read_and_its_board_named_without_a_checkout() {
     let folder = tempfile::tempdir().expect("a temporary directory");
-    let log = made_up_run::log(&made_up_run::run(), Records::Once);
+    let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
     fs::write(folder.path().join("run.log"), log).expect("written");
     let output = psci_report(
         &folder,
@@ -69,7 +69,7 @@ fn psci_report_alone(folder: &Path, arguments: &[&str]) -> Command {
 fn open_shows_the_page_by_the_program_of_the_desktop() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let folder = temporary.path();
-    let log = made_up_run::log(&made_up_run::run(), Records::Once);
+    let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
     fs::write(folder.join("run.log"), log).expect("written");
     make_browser(folder);
     for (output, ending) in [(&["-o", "run.html"][..], "/run.html"), (&[], ".html")] {
@@ -96,7 +96,7 @@ fn open_shows_the_page_by_the_program_of_the_desktop() {
 fn open_without_a_browser_names_the_page() {
     let temporary = tempfile::tempdir().expect("a temporary directory");
     let folder = temporary.path();
-    let log = made_up_run::log(&made_up_run::run(), Records::Once);
+    let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
     fs::write(folder.join("run.log"), log).expect("written");
     let shown = fs::canonicalize(folder).expect("there").join("run.html");
     let assert_fails = |reason: &str| {

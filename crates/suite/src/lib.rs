@@ -22,11 +22,11 @@
 //! use suite::model::{Run, Verdict};
 //! use suite::run_all;
 //! use suite::plan::Plan;
-//! use suite::testing::{example, fake::Fake};
+//! use suite::testing::{fake::Fake, synthetic};
 //! use sync::Heap;
 //!
 //! let plan = Plan::parse("only=psci_version_parallel").expect("valid arguments");
-//! let run = Run { plan: Some(plan), ..example::run(4) };
+//! let run = Run { plan: Some(plan), ..synthetic::run(4) };
 //! let mut uart = String::new();
 //! let (mut machine, states) = (Fake::new(4), IdleStates::default());
 //! let (heap, samples) = (Heap::new(|| true), AtomicU64::new(0));
@@ -48,7 +48,7 @@
 //! | [`output`] | prints a run for human readers |
 //! | [`run_all`](fn@run_all) | performs a run: measures, prints and records each scenario |
 //!
-//! Each folder imports only from those above it. `testing` has a fake machine and an example run.
+//! Each folder imports only from those above it. `testing` has a fake machine and a synthetic run.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -28,7 +28,7 @@ pub fn run_all<M: Machine>(
 ) -> Result<Verdict, fmt::Error> {
     let mut plan = run.plan.expect("a new run has a plan");
     if machine.facts().no_cpu_off.is_some() {
-        plan.methods = WordSet::of(&[Method::Warm]);
+        plan.methods = WordSet::from_values(&[Method::Warm]);
         run.plan = run.plan.map(|_| plan);
     }
     let format = machine.facts().state_format;
@@ -39,11 +39,11 @@ pub fn run_all<M: Machine>(
         .map(LeftOutState::from)
         .collect();
     add_foreign(&mut run, &states, idle_states);
-    output::header(out, &run)?;
-    output::state_notes(out, &run, &states)?;
+    output::print_header(out, &run)?;
+    output::print_state_notes(out, &run, &states)?;
     let mut wake_trials = WakeTrials::untried(machine.facts());
     let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
-    records.machine(out, &run)?;
+    records.write_machine(out, &run)?;
     let mut summary = ClosingSummary::new(&plan);
     for job in jobs(&plan) {
         let Job::Measure(mut key) = job else {
@@ -53,7 +53,7 @@ pub fn run_all<M: Machine>(
                 && facts.frame != wake_trials.frame
             {
                 facts.frame = wake_trials.frame;
-                records.facts(out, *facts)?;
+                records.write_facts(out, *facts)?;
             }
             continue;
         };
@@ -63,7 +63,7 @@ pub fn run_all<M: Machine>(
             // An earlier scenario has shown that CPU_OFF is not supported.
             key.method = Method::Warm;
         }
-        output::begin_scenario(out, key.id, key.method)?;
+        output::print_scenario_name(out, key.id, key.method)?;
         let setting = Setting {
             plan: &plan,
             cpus: &run.cpus,
@@ -72,8 +72,8 @@ pub fn run_all<M: Machine>(
             samples,
         };
         let group = measure(machine, setting, key, out)?;
-        output::scenario(out, &run, &group)?;
-        records.scenario(out, &group)?;
+        output::print_scenario(out, &run, &group)?;
+        records.write_scenario(out, &group)?;
         summary.add(&run, &group);
         drop(group);
         heap.assert_all_freed();
@@ -81,7 +81,7 @@ pub fn run_all<M: Machine>(
     for (index, cpu) in CpuIndex::all(run.cpus.len()).zip(&mut run.cpus) {
         cpu.identity = machine.identity(index);
     }
-    output::closing(out, &run, &summary, &mut records)
+    output::print_closing(out, &run, &summary, &mut records)
 }
 
 /// Adds the states that the firmware does not accept to those that are left out.

@@ -12,7 +12,7 @@ pub struct Bump {
     end: usize,
     /// The first address after the last block.
     next: usize,
-    /// The mark.
+    /// The address of the mark. Blocks below it stay allocated.
     floor: usize,
     /// The number of blocks in use after the mark.
     live: usize,

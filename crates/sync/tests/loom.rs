@@ -20,7 +20,7 @@ use sync::cells::{self, AccessLocation};
 const ORDERS: u64 = 2;
 
 /// The environment variable that makes a child process explore with one ordering weakened.
-const PLACE: &str = "VERIFY_PLACE";
+const LOCATION_VARIABLE: &str = "VERIFY_PLACE";
 
 type ModelHandover = sync::Handover<u64, u64, ()>;
 
@@ -110,13 +110,13 @@ fn is_noticed(location: AccessLocation) -> bool {
     let program = env::current_exe().expect("this program");
     let mut command = Command::new(program);
     command.args(["--exact", "tests_notice_each_ordering_that_messages_need"]);
-    command.env(PLACE, format!("{} {}", location.0, location.1));
+    command.env(LOCATION_VARIABLE, format!("{} {}", location.0, location.1));
     !command.output().expect("it runs").status.success()
 }
 
 #[test]
 fn tests_notice_each_ordering_that_messages_need() {
-    if let Ok(location) = env::var(PLACE) {
+    if let Ok(location) = env::var(LOCATION_VARIABLE) {
         let (line, column) = location.split_once(' ').expect("two numbers");
         let number = |digits: &str| digits.parse().expect("a number");
         cells::weaken((number(line), number(column)));

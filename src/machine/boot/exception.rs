@@ -52,7 +52,7 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     if is_lead {
         if !is_first {
             // If this CPU's last lines cannot be printed, neither can the closing line.
-            ending::finish();
+            ending::perform_end_action();
         }
         if saved.is_hvc_to_self() {
             // An HVC that turns the machine off would also be taken to EL2. An SMC always reaches

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{ActionEnd, Outcome};
+use suite::measure::{Action, ActionEnd, Details, InterruptTimes, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::gic::controller::GicDriver;
@@ -116,24 +116,28 @@ pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], expires_in: u
     unsafe {
         interrupted_call((&raw mut handler).cast(), &raw, call, path.context_flag());
     }
-    let entered = handler.entered.and_then(|reads| path.select_read(reads));
+    let (end, entered) = match handler.entered {
+        Some(reads) => (ActionEnd::Returned, path.select_read(reads)),
+        None => (ActionEnd::WokenByFallback, None),
+    };
     let before = path.select_read(load(&raw.before));
-    let returned = path.select_read(load(&raw.after));
+    let after = path.select_read(load(&raw.after));
+    // If the interrupt was taken as soon as the call had returned, the handler has run before the
+    // counter was read.
+    let returned_at = if entered > before && entered < after {
+        entered
+    } else {
+        after
+    };
     Outcome {
-        end: match handler.entered {
-            Some(_) => ActionEnd::Returned,
-            None => ActionEnd::WokenByFallback,
-        },
+        end,
         start: CounterValue::new(now),
         before,
-        // If the interrupt was taken as soon as the call had returned, the handler has run before
-        // the counter was read.
-        returned_at: entered
-            .filter(|_| entered > before)
-            .min(returned)
-            .or(returned),
-        due: CounterValue::new(due),
-        entered,
-        ..Outcome::default()
+        returned_at,
+        details: Details::Interrupt(InterruptTimes {
+            due: CounterValue::new(due),
+            entered,
+        }),
+        ..Outcome::new(Action::Interrupt)
     }
 }

@@ -7,7 +7,7 @@ use hardware::image::Conduit;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use smccc::error::SUCCESS;
-use suite::measure::{ActionEnd, Operation, Outcome};
+use suite::measure::{ActionEnd, Details, Operation, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::console;
@@ -162,8 +162,20 @@ fn find_loop(operation: Operation, parts: &LoopParts<'_>) -> Option<(Body, [u64;
     })
 }
 
+/// Returns the code that times a loop on this call path, with or without the cycle counter.
+fn find_region(path: CallPath, counts_cycles: bool) -> unsafe extern "C" fn(&mut RawLoop) {
+    match (path, counts_cycles) {
+        (CallPath::Smc, false) => repeat_smc,
+        (CallPath::Smc, true) => repeat_smc_cycles,
+        (CallPath::SmcTwice(_), false) => repeat_smc_twice,
+        (CallPath::SmcTwice(_), true) => repeat_smc_twice_cycles,
+        (CallPath::Hvc, false) => repeat_hvc,
+        (CallPath::Hvc, true) => repeat_hvc_cycles,
+    }
+}
+
 /// Repeats an operation `count` times, starting at `start`.
-pub fn repeat(
+pub fn repeat_operation(
     operation: Operation,
     count: u32,
     start: u64,
@@ -189,14 +201,7 @@ pub fn repeat(
         ..RawLoop::default()
     };
     let cycle_counter = CycleCounter::start();
-    let region = match (path, cycle_counter.is_some()) {
-        (CallPath::Smc, false) => repeat_smc,
-        (CallPath::Smc, true) => repeat_smc_cycles,
-        (CallPath::SmcTwice(_), false) => repeat_smc_twice,
-        (CallPath::SmcTwice(_), true) => repeat_smc_twice_cycles,
-        (CallPath::Hvc, false) => repeat_hvc,
-        (CallPath::Hvc, true) => repeat_hvc_cycles,
-    };
+    let region = find_region(path, cycle_counter.is_some());
     let waits = operation.awaits_interrupt();
     if waits {
         // The timer ends the wait if an interrupt does not arrive.
@@ -220,7 +225,7 @@ pub fn repeat(
     unsafe { region(&mut raw) };
     if waits {
         timer.disarm();
-        waiter.gic.drain();
+        waiter.gic.drain_interrupts();
     }
     if let Some(cycle_counter) = &cycle_counter {
         cycle_counter.stop();
@@ -232,7 +237,9 @@ pub fn repeat(
         code,
         before: path.select_read(raw.before),
         returned_at: path.select_read(raw.after),
-        cycles: cycle_counter.map(|_| cycles),
+        details: Details::Loop {
+            cycles: cycle_counter.map(|_| cycles),
+        },
         ..outcome
     }
 }

@@ -188,7 +188,7 @@ impl GicDriver {
 
     /// Acknowledges and completes all pending interrupts. Returns false if an interrupt is still
     /// pending.
-    pub fn drain(&self) -> bool {
+    pub fn drain_interrupts(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());
         instructions::complete_accesses();
         (0..SETTLE_POLLS).any(|_| !instructions::is_interrupt_pending())

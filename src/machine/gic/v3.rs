@@ -133,17 +133,22 @@ impl GicV3Driver {
     /// Sends the wake-up SGI to these CPUs if the register can address them. A CPU that does not
     /// receive its SGI reports this (`woken-by-fallback`).
     pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
-        let mut held = None;
+        let mut held: Option<u64> = None;
         for value in targets.filter_map(|target| wake_sgi(target.mpidr)) {
-            let joined = held.and_then(|held_sgi| sgi::merge_targets(held_sgi, value));
-            if joined.is_none() {
-                held.into_iter()
-                    .for_each(|held_sgi| ICC_SGI1R_EL1.set(held_sgi));
+            let Some(earlier) = held else {
+                held = Some(value);
+                continue;
+            };
+            if let Some(merged) = sgi::merge_targets(earlier, value) {
+                held = Some(merged);
+            } else {
+                ICC_SGI1R_EL1.set(earlier);
+                held = Some(value);
             }
-            held = joined.or(Some(value));
         }
-        held.into_iter()
-            .for_each(|held_sgi| ICC_SGI1R_EL1.set(held_sgi));
+        if let Some(last) = held {
+            ICC_SGI1R_EL1.set(last);
+        }
     }
 
     /// Returns the value that sends an SGI to the other CPU, or to the CPU itself if it is None.

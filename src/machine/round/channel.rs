@@ -75,7 +75,7 @@ impl CpuChannel {
 
 /// Publishes the channels to the entry points, and binds the lead to its own. Called before any
 /// other CPU is turned on and before the first suspend.
-pub fn publish(channels: &'static [CpuChannel], lead: CpuIndex) {
+pub fn publish_channels(channels: &'static [CpuChannel], lead: CpuIndex) {
     let range = channels.as_ptr_range();
     set_channel_directory(range.start as u64, range.end as u64);
     bind(&channels[lead.index()]);

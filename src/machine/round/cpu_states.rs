@@ -76,7 +76,7 @@ impl CpuStates {
             if let Some(loss) = self.lost(cpu)
                 && !is_named.replace(true)
             {
-                print_paragraph!("CPU {} was lost: {loss}", Label::of(self.cpus, cpu));
+                print_paragraph!("CPU {} was lost: {loss}", Label::for_cpu(self.cpus, cpu));
                 console::wait_idle();
             }
         }

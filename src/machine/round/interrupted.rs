@@ -2,7 +2,7 @@
 
 use smccc::psci::{AffinityState, PSCI_CPU_ON_64};
 use suite::measure::order::Order;
-use suite::measure::{ActionEnd, Interrupt, InterruptedCall, Outcome};
+use suite::measure::{Action, ActionEnd, Interrupt, InterruptedCall, Outcome};
 
 use crate::machine::boot::layout;
 use crate::machine::call::firmware;
@@ -22,12 +22,12 @@ pub fn observe_call(
     await_start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let Some(start) = await_start() else {
-        return Outcome::default();
+        return Outcome::new(Action::Interrupt);
     };
-    if !waiter.gic.drain() {
+    if !waiter.gic.drain_interrupts() {
         return Outcome {
             end: ActionEnd::Pending,
-            ..Outcome::default()
+            ..Outcome::new(Action::Interrupt)
         };
     }
     let function = match interrupt.call {
@@ -36,20 +36,25 @@ pub fn observe_call(
             arguments: [x1, x2, x3],
         } => [id.into(), x1, x2, x3],
         InterruptedCall::CpuOn { target, .. } => {
-            let cpu = &channels[target.index()];
+            let channel = &channels[target.index()];
             // The lead does not use this CPU in the round, so its order is given here. It powers
             // off again. The order must be in memory before CPU_ON.
-            cpu.handover.give_order(Order::default());
+            channel.handover.give_order(Order::default());
             instructions::complete_accesses();
-            let context = core::ptr::from_ref(cpu) as u64 | waiter.path.context_flag();
+            let context = core::ptr::from_ref(channel) as u64 | waiter.path.context_flag();
             let entry = layout::secondary_entry_address();
-            [PSCI_CPU_ON_64.into(), cpu.mpidr().number(), entry, context]
+            [
+                PSCI_CPU_ON_64.into(),
+                channel.mpidr().number(),
+                entry,
+                context,
+            ]
         }
     };
     waiter.path.spin_until(start);
     let outcome = take_interrupt(waiter, function, interrupt.expires_in);
     waiter.timer.disarm();
-    waiter.gic.drain();
+    waiter.gic.drain_interrupts();
     match interrupt.call {
         InterruptedCall::CpuOn {
             target,
@@ -64,9 +69,9 @@ pub fn observe_call(
 
 /// Waits until the firmware reports that a CPU is off, and for `cpu_on_after` ticks after that.
 /// Returns false if it stays on.
-fn wait_until_off(waiter: &Waiter, cpu: &CpuChannel, cpu_on_after: u64) -> bool {
+fn wait_until_off(waiter: &Waiter, channel: &CpuChannel, cpu_on_after: u64) -> bool {
     let deadline = waiter.now() + waiter.ticks_of_us(OFF_US);
-    let is_off = || match firmware::affinity_info(cpu.mpidr()) {
+    let is_off = || match firmware::affinity_info(channel.mpidr()) {
         Ok(AffinityState::Off) => Some(()),
         Ok(_) | Err(_) => None,
     };

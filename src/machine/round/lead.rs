@@ -11,8 +11,8 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff, Outcome, Round,
-    RoundPhase, Tally, Waker,
+    Action, ActionEnd, AfterRound, Cause, Details, Facts, Identity, Loss, Machine, NoCpuOff,
+    Outcome, Round, RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
 
@@ -96,8 +96,8 @@ impl Lead {
     /// Waits until every participating CPU that is off has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
         let mut settled_at = 0;
-        for cpu in self.participants(orders) {
-            if let CpuState::Off { seen_at } = self.states.get(cpu.index) {
+        for channel in self.participants(orders) {
+            if let CpuState::Off { seen_at } = self.states.get(channel.index) {
                 settled_at = settled_at.max(seen_at + self.cpu_on_after);
             }
         }
@@ -111,7 +111,7 @@ impl Lead {
     /// the CPU_ON that the firmware accepted.
     fn turn_on(
         &self,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         order: Order,
         nap_us: u64,
         deadline: u64,
@@ -119,17 +119,17 @@ impl Lead {
         let phase = RoundPhase::TurnOn;
         self.begin_phase(phase, deadline);
         let entry = layout::secondary_entry_address();
-        let context = self.context(cpu);
+        let context = self.context(channel);
         // If no call is accepted before the deadline, the last return value is the loss cause.
         let mut cause = Cause::Timeout;
-        cpu.handover.give_order(order);
+        channel.handover.give_order(order);
         // The order must be in memory before CPU_ON.
         instructions::complete_accesses();
         let accepted = self.waiter().poll_every(nap_us, deadline, || {
             // The counter is read again for each call, because the time before the accepted call is
             // not part of the power-up.
             let called_at = self.waiter().now();
-            match firmware::cpu_on(cpu.mpidr(), entry, context) {
+            match firmware::cpu_on(channel.mpidr(), entry, context) {
                 Ok(()) => Some(Ok(called_at)),
                 // The previous CPU_OFF or CPU_ON is still in progress. ZynqMP firmware returns
                 // INTERNAL_FAILURE while its power controller is still suspending the CPU.
@@ -145,17 +145,17 @@ impl Lead {
     }
 
     /// Calls CPU_ON for a CPU that is already on or powering up, and returns the return code.
-    fn call_cpu_on(&self, cpu: &CpuChannel) -> i32 {
+    fn call_cpu_on(&self, channel: &CpuChannel) -> i32 {
         let entry = layout::secondary_entry_address();
-        match firmware::cpu_on(cpu.mpidr(), entry, self.context(cpu)) {
+        match firmware::cpu_on(channel.mpidr(), entry, self.context(channel)) {
             Ok(()) => SUCCESS,
             Err(error) => ReturnCode::from(error).0,
         }
     }
 
     /// Returns the context ID that is passed to CPU_ON for this CPU.
-    fn context(&self, cpu: &CpuChannel) -> u64 {
-        core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag()
+    fn context(&self, channel: &CpuChannel) -> u64 {
+        core::ptr::from_ref(channel) as u64 | self.waiter().path.context_flag()
     }
 
     /// Begins a phase and polls until it succeeds or fails with a loss cause.
@@ -174,7 +174,7 @@ impl Lead {
 
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at the
     /// time of that call.
-    fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
+    fn wait_off(&self, channel: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
         let nap = if action.is_timed_off() {
             0
         } else if action == Action::Off && self.own.parts.pmf.is_ok() {
@@ -183,13 +183,13 @@ impl Lead {
             LOOK_US
         };
         self.poll_phase(RoundPhase::TurnOff, nap, deadline, || {
-            if let Some(code) = cpu.handover.cpu_off_failure() {
+            if let Some(code) = channel.handover.cpu_off_failure() {
                 return Some(Err(Cause::CpuOff(ReturnCode(code))));
             }
-            if let Some(stop) = cpu.handover.stop() {
+            if let Some(stop) = channel.handover.stop() {
                 return Some(Err(cause_of(stop)));
             }
-            match firmware::affinity_info(cpu.mpidr()) {
+            match firmware::affinity_info(channel.mpidr()) {
                 Ok(AffinityState::Off) => Some(Ok(self.waiter().now())),
                 Ok(_) => None,
                 // PSCI does not define this affinity state.
@@ -200,39 +200,43 @@ impl Lead {
     }
 
     /// Waits until the CPU has finished its order in `phase` and powered off.
-    fn wait_finished_off(&self, cpu: &CpuChannel, phase: RoundPhase) -> Result<CpuState, Loss> {
-        self.wait(cpu, phase, self.deadline_of(phase), CpuHandover::is_done)?;
+    fn wait_finished_off(&self, channel: &CpuChannel, phase: RoundPhase) -> Result<CpuState, Loss> {
+        let finish_by = self.deadline_of(phase);
+        self.wait(channel, phase, finish_by, CpuHandover::is_done)?;
         let off_by = self.deadline_of(RoundPhase::TurnOff);
-        let seen_at = self.wait_off(cpu, Action::None, off_by)?;
+        let seen_at = self.wait_off(channel, Action::None, off_by)?;
         Ok(CpuState::Off { seen_at })
     }
 
     /// Waits until `condition` is met for the CPU, or returns the reason why it cannot be met.
     fn wait(
         &self,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         phase: RoundPhase,
         deadline: u64,
         condition: fn(&CpuHandover) -> bool,
     ) -> Result<(), Loss> {
         self.poll_phase(phase, NAP_US, deadline, || {
-            if condition(&cpu.handover) {
+            if condition(&channel.handover) {
                 return Some(Ok(()));
             }
-            let stop = cpu.handover.stop()?;
+            let stop = channel.handover.stop()?;
             Some(Err(cause_of(stop)))
         })
     }
 
     fn others(&self) -> impl Iterator<Item = &'static CpuChannel> + use<> {
         let lead = self.index();
-        self.channels.iter().filter(move |cpu| cpu.index != lead)
+        self.channels
+            .iter()
+            .filter(move |channel| channel.index != lead)
     }
 
     /// Returns the other CPUs in the round, except those that are already lost when the iterator
     /// reaches them.
     fn participants(&self, orders: &OrderBook<'_>) -> impl Iterator<Item = &'static CpuChannel> {
-        self.others().filter(|cpu| orders.participates(cpu.index))
+        self.others()
+            .filter(|channel| orders.participates(channel.index))
     }
 
     /// Records the result of a CPU's phase: sets the CPU's state, or marks the CPU as lost. A lost
@@ -240,22 +244,22 @@ impl Lead {
     fn note(
         &self,
         round: &Round,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         result: Result<CpuState, Loss>,
         outcomes: &mut [Outcome],
     ) {
         let state = match result {
             Ok(state) => state,
-            Err(loss) => self.note_loss(round, cpu, loss, &mut outcomes[cpu.index.index()]),
+            Err(loss) => self.note_loss(round, channel, loss, &mut outcomes[channel.index.index()]),
         };
-        self.states.set(cpu.index, state);
+        self.states.set(channel.index, state);
     }
 
     /// Records a loss in the CPU's outcome, and returns the CPU's state.
     fn note_loss(
         &self,
         round: &Round,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         loss: Loss,
         outcome: &mut Outcome,
     ) -> CpuState {
@@ -266,7 +270,7 @@ impl Lead {
             }
             return CpuState::On;
         }
-        cpu.handover.dismiss();
+        channel.handover.dismiss();
         // A round may set a shorter limit for reports.
         if loss.phase != RoundPhase::Finish || round.patience.is_none() {
             self.states.shorten_waits(loss);
@@ -277,13 +281,14 @@ impl Lead {
 
     /// Powers off CPUs that are on but do not participate in the round.
     fn power_off_non_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
-        for cpu in self.others() {
-            if self.states.get(cpu.index) != CpuState::On || orders.participates(cpu.index) {
+        for channel in self.others() {
+            if self.states.get(channel.index) != CpuState::On || orders.participates(channel.index)
+            {
                 continue;
             }
-            cpu.handover.give_order(Order::default());
-            let off = self.wait_finished_off(cpu, RoundPhase::Finish);
-            self.note(&orders.round, cpu, off, outcomes);
+            channel.handover.give_order(Order::default());
+            let off = self.wait_finished_off(channel, RoundPhase::Finish);
+            self.note(&orders.round, channel, off, outcomes);
         }
     }
 
@@ -292,22 +297,24 @@ impl Lead {
     fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
         let turn_on_by = self.deadline_of(RoundPhase::TurnOn);
-        for cpu in self.participants(orders) {
-            let order = orders.order_for(cpu.index);
-            let outcome = &mut outcomes[cpu.index.index()];
-            outcome.action = order.action;
-            if self.states.get(cpu.index) == CpuState::On {
-                cpu.handover.give_order(order);
+        for channel in self.participants(orders) {
+            let order = orders.order_for(channel.index);
+            let outcome = &mut outcomes[channel.index.index()];
+            *outcome = Outcome::new(order.action);
+            if self.states.get(channel.index) == CpuState::On {
+                channel.handover.give_order(order);
                 continue;
             }
-            match self.turn_on(cpu, order, NAP_US, turn_on_by) {
+            match self.turn_on(channel, order, NAP_US, turn_on_by) {
                 Ok(turned_on) => {
-                    outcome.turned_on = CounterValue::new(turned_on);
+                    if let Details::PowerCycle(cycle) = &mut outcome.details {
+                        cycle.turned_on = CounterValue::new(turned_on);
+                    }
                     if orders.round.repeats_cpu_on {
-                        self.second_cpu_on.set(Some(self.call_cpu_on(cpu)));
+                        self.second_cpu_on.set(Some(self.call_cpu_on(channel)));
                     }
                 }
-                Err(loss) => self.note(&orders.round, cpu, Err(loss), outcomes),
+                Err(loss) => self.note(&orders.round, channel, Err(loss), outcomes),
             }
         }
         if orders.round.action().measures_arrival() {
@@ -315,13 +322,18 @@ impl Lead {
             self.waiter().sleep_until(until);
         }
         let arrive_by = self.deadline_of(RoundPhase::Arrive);
-        for cpu in self.participants(orders) {
-            let phase = match self.states.get(cpu.index) {
+        for channel in self.participants(orders) {
+            let phase = match self.states.get(channel.index) {
                 CpuState::On => RoundPhase::Begin,
                 _ => RoundPhase::Arrive,
             };
-            let ready = self.wait(cpu, phase, arrive_by, CpuHandover::is_ready);
-            self.note(&orders.round, cpu, ready.map(|()| CpuState::On), outcomes);
+            let ready = self.wait(channel, phase, arrive_by, CpuHandover::is_ready);
+            self.note(
+                &orders.round,
+                channel,
+                ready.map(|()| CpuState::On),
+                outcomes,
+            );
         }
     }
 
@@ -356,8 +368,8 @@ impl Lead {
         let waiter = self.waiter();
         let now = waiter.now();
         let start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
-        for cpu in self.participants(orders) {
-            cpu.handover.publish_start(start);
+        for channel in self.participants(orders) {
+            channel.handover.publish_start(start);
         }
         start
     }
@@ -373,9 +385,9 @@ impl Lead {
         }
         // Informs the other CPUs that the lead has returned. The helper stays on until the other
         // CPUs have returned too.
-        for cpu in self.participants(orders) {
-            if Some(cpu.index) != helper {
-                cpu.handover.release();
+        for channel in self.participants(orders) {
+            if Some(channel.index) != helper {
+                channel.handover.release();
             }
         }
         if let Some(late) = orders.fallback_sgi_after() {
@@ -386,9 +398,9 @@ impl Lead {
         if !round.action().is_timed_off() {
             let deadline = self.last_finish(orders, start);
             for is_helper in [false, true] {
-                for cpu in self.participants(orders) {
-                    if (Some(cpu.index) == helper) == is_helper {
-                        self.collect_report(cpu, round, deadline, outcomes);
+                for channel in self.participants(orders) {
+                    if (Some(channel.index) == helper) == is_helper {
+                        self.collect_report(channel, round, deadline, outcomes);
                     }
                 }
             }
@@ -401,44 +413,44 @@ impl Lead {
     /// Releases the CPU, waits until its order is done, and takes its outcome.
     fn collect_report(
         &self,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         round: &Round,
         deadline: u64,
         outcomes: &mut [Outcome],
     ) {
-        cpu.handover.release();
-        let finished = self.wait(cpu, RoundPhase::Finish, deadline, CpuHandover::is_done);
+        channel.handover.release();
+        let finished = self.wait(channel, RoundPhase::Finish, deadline, CpuHandover::is_done);
         if finished.is_ok() {
-            take_outcome(cpu, round, outcomes);
+            take_outcome(channel, round, outcomes);
         }
-        self.note(round, cpu, finished.map(|()| CpuState::On), outcomes);
+        self.note(round, channel, finished.map(|()| CpuState::On), outcomes);
     }
 
     /// Waits until the other CPUs are off.
     fn collect_power_offs(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         let round = &orders.round;
         let deadline = self.deadline_of(RoundPhase::TurnOff);
-        for cpu in self.participants(orders) {
+        for channel in self.participants(orders) {
             let off = if round.action() == (Action::TimedOff { floods: true }) {
-                self.flood(cpu, round, outcomes)
+                self.flood(channel, round, outcomes)
             } else {
-                self.collect_power_off(cpu, round, deadline, outcomes)
+                self.collect_power_off(channel, round, deadline, outcomes)
             };
-            self.note(round, cpu, off, outcomes);
+            self.note(round, channel, off, outcomes);
         }
     }
 
     /// Waits until the CPU is off, and takes its outcome.
     fn collect_power_off(
         &self,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         round: &Round,
         deadline: u64,
         outcomes: &mut [Outcome],
     ) -> Result<CpuState, Loss> {
-        let seen_at = self.wait_off(cpu, round.action(), deadline)?;
-        let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
-        outcome.seen_off = CounterValue::new(seen_at);
+        let seen_at = self.wait_off(channel, round.action(), deadline)?;
+        let outcome = take_outcome(channel, round, outcomes).ok_or(OFF_TOO_EARLY)?;
+        note_seen_off(outcome, seen_at);
         Ok(CpuState::Off { seen_at })
     }
 
@@ -446,26 +458,29 @@ impl Lead {
     /// until the CPU has powered off again.
     fn flood(
         &self,
-        cpu: &CpuChannel,
+        channel: &CpuChannel,
         round: &Round,
         outcomes: &mut [Outcome],
     ) -> Result<CpuState, Loss> {
         let finish_by = self.deadline_of(RoundPhase::Finish);
         // Without naps, so that the first call comes before the CPU is off.
         self.waiter()
-            .poll_every(0, finish_by, || cpu.handover.is_done().then_some(()));
-        let outcome = take_outcome(cpu, round, outcomes).ok_or(OFF_TOO_EARLY)?;
+            .poll_every(0, finish_by, || channel.handover.is_done().then_some(()));
+        let outcome = take_outcome(channel, round, outcomes).ok_or(OFF_TOO_EARLY)?;
         let turn_on_by = self.deadline_of(RoundPhase::TurnOff);
-        let accepted = self.turn_on(cpu, Order::default(), 0, turn_on_by)?;
-        outcome.seen_off = CounterValue::new(accepted);
-        self.wait_finished_off(cpu, RoundPhase::Arrive)
+        let accepted = self.turn_on(channel, Order::default(), 0, turn_on_by)?;
+        note_seen_off(outcome, accepted);
+        self.wait_finished_off(channel, RoundPhase::Arrive)
     }
 
     /// Sends an SGI from the lead to CPUs that have not returned by `late`.
     fn wake_late_cpus(&self, late: u64) {
         self.begin_phase(RoundPhase::Finish, late);
         let all_returned = self.waiter().poll(late, || {
-            let is_any_busy = self.channels.iter().any(|cpu| cpu.handover.is_busy());
+            let is_any_busy = self
+                .channels
+                .iter()
+                .any(|channel| channel.handover.is_busy());
             (!is_any_busy).then_some(())
         });
         if all_returned.is_none() {
@@ -475,8 +490,8 @@ impl Lead {
 
     /// Dismisses all CPUs that are still on, so that they power off.
     pub fn dismiss_all(&self) {
-        for cpu in self.channels {
-            cpu.handover.dismiss();
+        for channel in self.channels {
+            channel.handover.dismiss();
         }
     }
 }
@@ -484,23 +499,29 @@ impl Lead {
 /// Takes the CPU's outcome, or returns None if its order is not done. Keeps `turned_on`, which the
 /// lead recorded when it called CPU_ON for this CPU.
 fn take_outcome<'o>(
-    cpu: &CpuChannel,
+    channel: &CpuChannel,
     round: &Round,
     outcomes: &'o mut [Outcome],
 ) -> Option<&'o mut Outcome> {
-    let own = &mut outcomes[cpu.index.index()];
-    let turned_on = own.turned_on;
-    let outcome = cpu.handover.outcome()?;
-    *own = Outcome {
-        turned_on,
-        quiet_until: if round.action().measures_arrival() {
-            turned_on.map(|turned_on_at| turned_on_at + round.quiet)
-        } else {
-            outcome.quiet_until
-        },
-        ..outcome
-    };
+    let own = &mut outcomes[channel.index.index()];
+    let noted = own.details;
+    *own = channel.handover.outcome()?;
+    if let (Details::PowerCycle(cycle), Details::PowerCycle(noted)) = (&mut own.details, noted) {
+        cycle.turned_on = noted.turned_on;
+        if own.action.measures_arrival()
+            && let Some(turned_on) = noted.turned_on
+        {
+            own.quiet_until = Some(turned_on + round.quiet);
+        }
+    }
     Some(own)
+}
+
+/// Records when the lead first saw that the CPU was off.
+fn note_seen_off(outcome: &mut Outcome, seen_at: u64) {
+    if let Details::PowerCycle(cycle) = &mut outcome.details {
+        cycle.seen_off = CounterValue::new(seen_at);
+    }
 }
 
 impl Machine for Lead {
@@ -508,10 +529,10 @@ impl Machine for Lead {
         &self.facts
     }
 
-    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+    fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         if self
             .others()
-            .any(|cpu| round.participants.includes(cpu.index, self.index()))
+            .any(|channel| round.participants.includes(channel.index, self.index()))
         {
             boot_marks::reach(BootStage::CpuOn);
         }
@@ -551,16 +572,13 @@ impl Machine for Lead {
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
-            outcomes[lead.index()] = Outcome {
-                action: round.action(),
-                ..Outcome::default()
-            };
+            outcomes[lead.index()] = Outcome::new(round.action());
         }
         if self.lacks_cpu_off.get() {
             self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
         }
         HEAP.end_round();
-        self.own.parts.watch.end();
+        self.own.parts.watch.end_round();
         console::restore();
         self.states.name_losses();
     }

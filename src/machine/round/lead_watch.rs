@@ -76,7 +76,7 @@ impl LeadWatch {
 
     /// Ends the last phase and disarms the watchdog, because statistics and printing have no
     /// deadline.
-    pub fn end(&self) {
+    pub fn end_round(&self) {
         self.until.store(NEVER, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
             watchdog.disarm();

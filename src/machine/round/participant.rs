@@ -10,8 +10,8 @@ use hardware::spec::stat::{Rise, Statistics};
 use spin::Once;
 use suite::measure::order::Order;
 use suite::measure::{
-    Action, ActionEnd, Identity, Interrupt, NoCpuOff, Outcome, Preparation, SingleCall, Task,
-    Window,
+    Action, ActionEnd, Details, Identity, Interrupt, NoCpuOff, Outcome, PowerCycle, Preparation,
+    SingleCall, Suspended, Task, Window,
 };
 use suite::plan::Load;
 use sync::Stop;
@@ -67,6 +67,8 @@ type AwaitStart<'s> = dyn FnMut() -> Option<u64> + 's;
 struct SuspendCalls<'c> {
     suspend: &'c TimedCall,
     measured: &'c TimedCall,
+    /// The PSCI_STAT values before the suspend.
+    statistics_before: &'c Statistics,
 }
 
 /// The calling CPU as a participant in rounds: its own channel, and what all CPUs use.
@@ -119,10 +121,7 @@ impl Participant {
 
     /// Executes `order`. Calls `agree_on_start` once this CPU is ready.
     pub fn execute_order(&self, order: &Order, agree_on_start: &mut AwaitStart) -> Outcome {
-        let outcome = Outcome {
-            action: order.action,
-            ..Outcome::default()
-        };
+        let outcome = Outcome::new(order.action);
         if order.action.goes_down() {
             self.parts.dirty_lines.dirty(order.round.dirty);
         }
@@ -181,7 +180,7 @@ impl Participant {
                 pmf: self.parts.pmf,
                 its: self.parts.its.as_ref().ok(),
             };
-            return operation_loop::repeat(operation, count, start, &parts, outcome);
+            return operation_loop::repeat_operation(operation, count, start, &parts, outcome);
         }
         waiter.path.spin_until(start);
         if order.action.turns_off() {
@@ -189,7 +188,10 @@ impl Participant {
             // either does nothing or is already polling AFFINITY_INFO.
             return Outcome {
                 end: ActionEnd::WentOff,
-                due: CounterValue::new(start + order.times.wake_due_after),
+                details: Details::PowerCycle(PowerCycle {
+                    lead_active_at: CounterValue::new(start + order.times.wake_due_after),
+                    ..PowerCycle::default()
+                }),
                 before: CounterValue::new(waiter.now()),
                 ..outcome
             };
@@ -239,10 +241,7 @@ impl Participant {
         await_start: &mut AwaitStart,
     ) -> Outcome {
         let path = self.parts.waiter.path;
-        let outcome = Outcome {
-            action: order.action,
-            ..Outcome::default()
-        };
+        let outcome = Outcome::new(order.action);
         let Some(at) = await_start() else {
             return outcome;
         };
@@ -282,10 +281,8 @@ impl Participant {
     ) -> Outcome {
         let waiter = &self.parts.waiter;
         let power_state = order.action.power_state();
-        let mut outcome = Outcome {
-            action: order.action,
-            ..Outcome::default()
-        };
+        let mut outcome = Outcome::new(order.action);
+        let mut suspended = Suspended::default();
         let statistics = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.channel.handover.clear_sgi_sent();
         let Some(start) = await_start() else {
@@ -294,7 +291,7 @@ impl Participant {
         let call_at = start + order.times.call_after;
         let due = start + order.times.wake_due_after;
         outcome.start = CounterValue::new(call_at);
-        outcome.due = CounterValue::new(due);
+        suspended.due = CounterValue::new(due);
         if !self.arm_wake_up(order, start, due) {
             outcome.end = ActionEnd::Pending;
             return outcome;
@@ -308,14 +305,14 @@ impl Participant {
         if let Some(expires_in) = order.race {
             let expires_at = waiter.now() + expires_in;
             waiter.timer.arm(expires_at);
-            outcome.due = CounterValue::new(expires_at);
+            suspended.due = CounterValue::new(expires_at);
         }
         let context_id = &self.channel.entry.suspend_context;
         let call = waiter.path.time_suspend(power_state, context_id);
         // This call must come before any other firmware call on the wake-up path.
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
         if let Some(context_before) = context {
-            outcome.kept = Some(context_before.compare(&self.read_context(), call.return_path));
+            suspended.kept = Some(context_before.compare(&self.read_context(), call.return_path));
         }
         self.disarm_timer_frame(order);
         if power_state.is_none() && call.return_path != ReturnPath::FellThrough {
@@ -330,8 +327,9 @@ impl Participant {
         let calls = SuspendCalls {
             suspend: &call,
             measured: timed_first_call.as_ref().unwrap_or(&call),
+            statistics_before: &statistics,
         };
-        self.finish_suspend(order, start, &calls, &statistics, outcome)
+        self.finish_suspend(order, start, &calls, suspended, outcome)
     }
 
     fn read_context(&self) -> Context {
@@ -344,7 +342,7 @@ impl Participant {
     fn arm_wake_up(&self, order: &Order, start: u64, due: u64) -> bool {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
         // After the wait, a nap's interrupt may still be pending.
-        let is_quiet = gic.drain();
+        let is_quiet = gic.drain_interrupts();
         timer.arm(start + order.times.own_timer_after);
         let is_armed = match self.timer_frame(order) {
             Some(frame) => frame.arm(gic, &self.channel.gic, due),
@@ -379,14 +377,18 @@ impl Participant {
         order: &Order,
         start: u64,
         calls: &SuspendCalls<'_>,
-        statistics: &Statistics,
+        suspended: Suspended,
         outcome: Outcome,
     ) -> Outcome {
         self.wake_others_when_due(order, start);
         let sgi_sent_at = self.channel.handover.sgi_sent_at();
         let quiet_until = self.wait_until_quiet_ends(order, start);
         let times = &order.times;
-        let SuspendCalls { suspend, measured } = calls;
+        let SuspendCalls {
+            suspend,
+            measured,
+            statistics_before,
+        } = calls;
         let own_timer_at = CounterValue::new(start + times.own_timer_after);
         let is_late = times.own_timer_after > times.wake_due_after && suspend.after >= own_timer_at;
         // The return code of a rejected suspend takes precedence, because the CPU did not sleep.
@@ -395,7 +397,6 @@ impl Participant {
             _ => measured.code,
         };
         let outcome = self.add_timestamps(Outcome {
-            due: sgi_sent_at.and_then(CounterValue::new).or(outcome.due),
             end: match suspend.return_path {
                 ReturnPath::WrongContext => ActionEnd::WrongContext,
                 _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
@@ -411,9 +412,13 @@ impl Participant {
             ..outcome
         });
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
-        self.parts.waiter.gic.drain();
+        self.parts.waiter.gic.drain_interrupts();
         Outcome {
-            rise: Rise::between(statistics, &after),
+            details: Details::Suspend(Suspended {
+                due: sgi_sent_at.and_then(CounterValue::new).or(suspended.due),
+                rise: Rise::between(statistics_before, &after),
+                ..suspended
+            }),
             ..outcome
         }
     }
@@ -433,9 +438,8 @@ impl Participant {
     fn help_others(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
         let waiter = &self.parts.waiter;
         let outcome = Outcome {
-            action: Action::Help,
             end: ActionEnd::Returned,
-            ..Outcome::default()
+            ..Outcome::new(Action::Help)
         };
         let Some(start) = await_start() else {
             return outcome;
@@ -460,14 +464,10 @@ impl Participant {
 
     /// Takes interrupts of this CPU's timer, or loads the memory system while others do.
     fn observe(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
-        let outcome = match &order.round.task {
+        match &order.round.task {
             Task::Interrupt(interrupt) => self.observe_call(order, interrupt, await_start),
             Task::Expire(window) => self.observe_timer(window, await_start),
-            Task::Act(_) => Outcome::default(),
-        };
-        Outcome {
-            action: order.action,
-            ..outcome
+            Task::Act(action) => Outcome::new(*action),
         }
     }
 
@@ -504,7 +504,7 @@ impl Participant {
 
     fn suspend_repeatedly(&self, window: &Window, await_start: &mut AwaitStart) -> Outcome {
         let Some(start) = await_start() else {
-            return Outcome::default();
+            return Outcome::new(Action::Expire);
         };
         Outcome {
             start: CounterValue::new(start),
@@ -521,10 +521,7 @@ impl Participant {
     /// Reads this CPU's timestamps, before its next PSCI call.
     fn add_timestamps(&self, mut outcome: Outcome) -> Outcome {
         if let Ok(pmf) = self.parts.pmf {
-            match firmware::read_timestamps(pmf, self.channel.mpidr()) {
-                Ok(stamps) => outcome.stamps = stamps,
-                Err(error) => outcome.stamps_error = Some(error),
-            }
+            outcome.stamps = firmware::read_timestamps(pmf, self.channel.mpidr());
         }
         outcome
     }

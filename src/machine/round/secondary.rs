@@ -4,7 +4,7 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
 use suite::measure::order::Order;
-use suite::measure::{AfterRound, Outcome};
+use suite::measure::{AfterRound, Details};
 use sync::Stop;
 
 use crate::machine::call::firmware;
@@ -42,15 +42,15 @@ pub extern "C" fn secondary_main(
 fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterValue>) {
     let handover = &own.channel.handover;
     // ReadBack involves only one CPU, so there is no agreed start time.
-    let outcome = own.execute_order(order, &mut || {
+    let mut outcome = own.execute_order(order, &mut || {
         handover.report_ready();
         own.wait_for_lead(|| handover.start())
     });
     handover.report_ready();
-    handover.finish(Outcome {
-        entered: outcome.entered.or(entered),
-        ..outcome
-    });
+    if let Details::PowerCycle(cycle) = &mut outcome.details {
+        cycle.entered = entered;
+    }
+    handover.finish(outcome);
     if let Some(start) = handover.start() {
         // Other CPUs may still be powering down or up.
         own.parts

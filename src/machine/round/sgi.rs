@@ -15,9 +15,10 @@ impl Participant {
     ) -> impl Iterator<Item = &'static CpuChannel> + Clone {
         let own = self.channel.index;
         let lead = includes_lead.then_some(self.parts.lead);
-        let sleeps = move |cpu: &&CpuChannel| cpu.handover.is_busy() || Some(cpu.index) == lead;
+        let sleeps =
+            move |channel: &&CpuChannel| channel.handover.is_busy() || Some(channel.index) == lead;
         let channels = self.parts.channels.iter();
-        channels.filter(move |cpu| cpu.index != own && sleeps(cpu))
+        channels.filter(move |channel| channel.index != own && sleeps(channel))
     }
 
     fn wake(&self, target: &CpuChannel) {

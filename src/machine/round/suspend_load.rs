@@ -1,7 +1,7 @@
 //! Suspends a CPU again and again while another CPU is measured.
 
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{ActionEnd, Outcome};
+use suite::measure::{Action, ActionEnd, Outcome};
 
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::waiter::Waiter;
@@ -21,7 +21,7 @@ pub fn suspend_until(
     let context_id = &channel.entry.suspend_context;
     let mut refusal = None;
     while waiter.now() < until && refusal.is_none() {
-        waiter.gic.drain();
+        waiter.gic.drain_interrupts();
         waiter
             .timer
             .arm(waiter.now() + waiter.ticks_of_us(SLEEP_US));
@@ -30,7 +30,7 @@ pub fn suspend_until(
         refusal = call.code.filter(|code| *code < 0);
     }
     waiter.timer.disarm();
-    waiter.gic.drain();
+    waiter.gic.drain_interrupts();
     Outcome {
         end: match refusal {
             Some(_) => ActionEnd::GaveUp,
@@ -38,6 +38,6 @@ pub fn suspend_until(
         },
         code: refusal,
         returned_at: CounterValue::new(waiter.now()),
-        ..Outcome::default()
+        ..Outcome::new(Action::Expire)
     }
 }

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 use hardware::board::IntId;
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{ActionEnd, Outcome, Tally, Window};
+use suite::measure::{Action, ActionEnd, Outcome, Tally, Window};
 use suite::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
@@ -77,8 +77,8 @@ extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) 
         tally.expired(entry, now)
     } else {
         // An interrupt from the guard timer is expected, but also ends the window.
-        let guard = handler.guard.map(|guard| guard.intid);
-        tally.stray = Some(intid).filter(|_| guard != Some(intid));
+        let is_guard = handler.guard.is_some_and(|guard| guard.intid == intid);
+        tally.stray = if is_guard { None } else { Some(intid) };
         None
     };
     match next {
@@ -108,7 +108,7 @@ pub fn observe_timer(
     if guard.is_some() {
         enable_timers(waiter, channel, &[waiter.timer.intid]);
     }
-    waiter.gic.drain();
+    waiter.gic.drain_interrupts();
     outcome
 }
 
@@ -122,13 +122,13 @@ fn make_load(
     let load = window.load_of(channel.index);
     let work = load_loop(waiter, channel, load);
     let Some(start) = await_start() else {
-        return Outcome::default();
+        return Outcome::new(Action::Expire);
     };
     load_until(waiter, channel, load, &work, window.load_end(start));
     Outcome {
         end: ActionEnd::Returned,
         start: CounterValue::new(start),
-        ..Outcome::default()
+        ..Outcome::new(Action::Expire)
     }
 }
 
@@ -142,15 +142,15 @@ fn measure_timer(
 ) -> Outcome {
     let work = load_loop(waiter, channel, window.load_of(channel.index));
     let Some(start) = await_start() else {
-        return Outcome::default();
+        return Outcome::new(Action::Expire);
     };
     let outcome = Outcome {
         end: ActionEnd::Returned,
         start: CounterValue::new(start),
-        ..Outcome::default()
+        ..Outcome::new(Action::Expire)
     };
     // The last nap's interrupt may still be pending.
-    if !waiter.gic.drain() {
+    if !waiter.gic.drain_interrupts() {
         return Outcome {
             end: ActionEnd::Pending,
             ..outcome
@@ -159,7 +159,7 @@ fn measure_timer(
     // SAFETY: the order belongs to this CPU, as does the tally until the order is done; nothing
     // else here borrows the tally.
     let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
-        return Outcome::default();
+        return Outcome::new(Action::Expire);
     };
     let first_expiry = tally.begin(start, &window.schedule);
     let give_up_at = window.end(start) + waiter.ticks_of_us(SILENT_US);

@@ -119,6 +119,6 @@ impl Waiter {
         let deadline = self.now() + self.ticks_of_us(TIMER_PATIENCE_US);
         let seen = self.poll_every(0, deadline, arrives);
         self.timer.disarm();
-        seen.is_some() && self.gic.drain()
+        seen.is_some() && self.gic.drain_interrupts()
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use runner::build::checkout::Commit;
+
 use crate::commits::figure_comparison::{CommitFigures, FigureComparison};
 use crate::commits::ledger::{CommitLedger, LedgerEntry, LedgerJump};
 use crate::commits::ledger_export::{self, LedgerFormat};
 use crate::profile::difference::changes;
 use crate::profile::export::{ProfileFormat, write};
 use crate::profile::profile::{Cost, Profile, ProfilePhase};
-use runner::build::checkout::Commit;
 
 /// A function name that contains markup.
 const MARKUP: &str = "smc;<script>nosuch()</script>";

@@ -5,8 +5,6 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use crate::attribution::{Code, attribute};
-use crate::profile::profile::{Profile, log_hash};
 use anyhow::{Context, Result, bail};
 use follow::RunWatcher;
 use host::TmpdirContext as _;
@@ -14,9 +12,6 @@ use host::hex::hex;
 use host::log_file::LogFile;
 use host::progress::StepProgress;
 use host::{interrupt, read_file};
-use sha2::{Digest, Sha256};
-use suite::plan::{EndAction, Plan, ScenarioId};
-
 use runner::build::firmware_kind::FirmwareKind;
 use runner::build::plugin;
 use runner::qemu::prepared::Prepared;
@@ -26,6 +21,11 @@ use runner::qemu::{ICOUNT_NS, Level, prepare};
 use runner::setup;
 use runner::setup::newer_qemu;
 use runner::setup::workspace::Workspace;
+use sha2::{Digest, Sha256};
+use suite::plan::{EndAction, Plan, ScenarioId};
+
+use crate::attribution::{Code, attribute};
+use crate::profile::profile::{Profile, log_hash};
 
 const NEEDS_PMF: &str =
     "a profile needs TF-A with PMF in flash; use --firmware tf-a on --board qemu";

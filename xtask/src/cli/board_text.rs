@@ -1,10 +1,9 @@
 //! Formats boards as text for `cargo xtask boards`.
 
+use boards::{BoardFile, Firmware, Package, Pmf, StateEntry, Verified};
 use hardware::board::Mpidr;
 use itertools::Itertools;
 use suite::output::{Table, TableStyle};
-
-use boards::{BoardFile, Firmware, Package, Pmf, StateEntry, Verified};
 
 /// The maximum line width, in columns.
 const WIDTH: usize = 118;

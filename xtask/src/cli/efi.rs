@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use host::files;
-
-use super::signer_arguments::{SignerArguments, say_next};
 use runner::build::image_source::{ImageSource, output_path};
 use runner::setup::workspace::Workspace;
+
+use super::signer_arguments::{SignerArguments, say_next};
 
 /// The default file name, which EFI starts automatically.
 const NAME: &str = "BOOTAA64.EFI";

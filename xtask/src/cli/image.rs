@@ -7,7 +7,6 @@ use boards::PackageKind;
 use clap::Args;
 use host::progress::say;
 use host::{files, read_file};
-
 use runner::build::boot_arguments::parse_plan;
 use runner::build::image::{self, FILE_MAX};
 use runner::build::image_source::{ImageSource, output_path};

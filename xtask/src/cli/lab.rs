@@ -9,15 +9,15 @@ use clap::{Args, Subcommand};
 use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::read_file;
-use thiserror::Error;
-
-use crate::lab::Engine;
-use crate::lab::job::{self, LabJob, folder_name};
 use runner::build::boot_arguments::parse_plan;
 use runner::build::firmware::FirmwareVariant;
 use runner::build::image_contents::TreeOptions;
 use runner::qemu::run_spec::RunSpec;
 use runner::qemu::{prepare, timeout};
+use thiserror::Error;
+
+use crate::lab::Engine;
+use crate::lab::job::{self, LabJob, folder_name};
 
 /// The engine to write a job for.
 #[derive(Debug, Subcommand)]

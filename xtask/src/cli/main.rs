@@ -8,6 +8,7 @@ use cli::program::{self, XTASK};
 use cli::tool_package::ToolPackage;
 use host::exit_code::{self, EXIT_CODES};
 use host::interrupt;
+use runner::setup::workspace::Workspace;
 
 use super::boards::BoardsArguments;
 use super::efi::EfiArguments;
@@ -21,7 +22,6 @@ use super::test::TestArguments;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
 use super::{boards, efi, fip, image, lab, payload, qemu, repeat, stick, test, tool, tree, verify};
-use runner::setup::workspace::Workspace;
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\

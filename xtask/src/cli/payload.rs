@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use host::files;
-
 use runner::build::image_source::output_path;
 use runner::build::{image, payload};
 use runner::setup::workspace::Workspace;

@@ -14,8 +14,6 @@ use host::interrupt;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
-use suite::model::{Verdict, scenarios};
-
 use runner::build::boot_arguments::parse_plan;
 use runner::build::firmware_kind::FirmwareKind;
 use runner::qemu::prepare;
@@ -23,6 +21,7 @@ use runner::qemu::run_arguments::RunArguments;
 use runner::qemu::run_result::RunResult;
 use runner::qemu::run_spec::{Payload, RunSpec};
 use runner::setup::workspace::Workspace;
+use suite::model::{Verdict, scenarios};
 
 /// Run on QEMU under real TF-A; the exit code shows the verdict.
 #[derive(Debug, Args)]

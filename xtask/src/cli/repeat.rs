@@ -17,12 +17,12 @@ use host::interrupt;
 use host::places::next_free;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
-use suite::model::Verdict;
-
-use super::qemu::QemuArguments;
 use runner::qemu::prepare;
 use runner::qemu::run_result::RunResult;
 use runner::setup::workspace::Workspace;
+use suite::model::Verdict;
+
+use super::qemu::QemuArguments;
 
 const SUMMARY: &str = "summary.txt";
 
@@ -246,7 +246,7 @@ mod tests {
         files: Vec<String>,
     }
 
-    /// Repeats made-up runs. A call after the last run fails.
+    /// Repeats synthetic runs. A call after the last run fails.
     fn repeat_all(runs: Vec<RunResult>, count: u64) -> Repeated {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let mut folder = RepeatFolder::at(dir.path()).expect("an empty directory");

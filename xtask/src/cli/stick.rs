@@ -8,11 +8,11 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use host::progress::say;
 use host::{files, read_file};
-
-use super::signer_arguments::SignerArguments;
 use runner::build::image_source::ImageSource;
 use runner::build::stick::{self, PATHS, SCRIPT};
 use runner::setup::workspace::Workspace;
+
+use super::signer_arguments::SignerArguments;
 
 /// The name of the output option, for messages.
 const OUTPUT: &str = "--output";

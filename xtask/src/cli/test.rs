@@ -14,7 +14,6 @@ use hardware::text::plural::many;
 use host::progress::{NOTE, StepProgress, in_words, say};
 use host::{process, side_by_side};
 use regex::Regex;
-
 use runner::build::{payload, tf_a};
 use runner::qemu::kvm_host::KvmHost;
 use runner::setup::workspace::Workspace;

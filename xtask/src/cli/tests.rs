@@ -9,12 +9,12 @@ use cli::tool_package::ToolPackage;
 use host::exit_code::EXIT_CODES;
 use host::process;
 use host::progress::note;
-
-use super::main::command;
 use runner::build::tf_a::{MBED_TLS, TF_A};
 use runner::qemu::kvm_host::KERNEL;
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, linux_trees};
+
+use super::main::command;
 
 #[test]
 fn the_definition_is_sound() {

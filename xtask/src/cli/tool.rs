@@ -11,7 +11,6 @@ use cli::program::XTASK;
 use cli::tool_package::ToolPackage;
 use host::stdout::Out;
 use host::{interrupt, process};
-
 use runner::setup::workspace::Workspace;
 
 /// Returns the package that has the verb in `arguments`, which start with the program name.

@@ -15,10 +15,10 @@ use host::progress::say;
 use host::stdout::Out;
 use host::{files, read_file};
 use report::cli::acpi_files::AcpiFiles;
+use runner::build::image_contents::{adapt_for_efi, summary};
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
-use runner::build::image_contents::{adapt_for_efi, summary};
 
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]

@@ -9,15 +9,15 @@ use host::exit_code::FAILED;
 use host::progress::say;
 use host::stdout::Out;
 use host::{interrupt, read_file};
+use runner::build::payload;
+use runner::qemu::run_spec::RunSpec;
+use runner::setup::workspace::Workspace;
 use thiserror::Error;
 
 use crate::cli::test::TestPrograms;
 use crate::verify::findings::PlacedFinding;
 use crate::verify::mutations::{self, Killer};
 use crate::verify::run::{CheckedRun, Checker};
-use runner::build::payload;
-use runner::qemu::run_spec::RunSpec;
-use runner::setup::workspace::Workspace;
 
 /// Check cache maintenance using a cache model and mutations.
 #[derive(Debug, Args)]

@@ -10,13 +10,13 @@ use anyhow::{Context, Result, bail};
 use host::folder::{self, FolderFile};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
+use runner::qemu::boot::Boot;
+use runner::qemu::prepared::Prepared;
+use runner::qemu::{CommandLine, PROGRAM};
 use serde::Serialize;
 use suite::plan::{Method, Plan};
 
 use super::{monitors, templates};
-use runner::qemu::boot::Boot;
-use runner::qemu::prepared::Prepared;
-use runner::qemu::{CommandLine, PROGRAM};
 
 /// The default time limit for a job on QEMU, in minutes, unless the plan needs more.
 const QEMU_MINUTES: u32 = 10;

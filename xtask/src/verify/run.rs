@@ -9,14 +9,14 @@ use host::TmpdirContext as _;
 use host::progress::StepProgress;
 use host::{interrupt, read_file};
 use object::{Object, ObjectSymbol};
-
-use super::findings::{self, Covered, PlacedFinding};
 use runner::build::plugin;
 use runner::qemu::prepare;
 use runner::qemu::prepared::Prepared;
 use runner::qemu::run_spec::RunSpec;
 use runner::setup::newer_qemu;
 use runner::setup::workspace::Workspace;
+
+use super::findings::{self, Covered, PlacedFinding};
 
 /// Functions in which a CPU discards the state that it loses in a power-down, or would lose on a
 /// board. BL31 contains one of them: on the overlay platform, the first; on TF-A's own platforms

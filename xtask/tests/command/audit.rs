@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use report::made_up_run;
+use report::synthetic_run;
 
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
@@ -314,7 +314,7 @@ fn page_keeps_what_is_not_between_its_marks() {
     scratch.write_tf_a("tf-a");
     for (name, percent) in [("a.log", 110), ("b.log", 150), ("c.log", 190)] {
         let slower = edited_log(|run| {
-            made_up_run::change_first_figures(run, |ticks| ticks * percent / 100);
+            synthetic_run::change_first_figures(run, |ticks| ticks * percent / 100);
         });
         scratch.write(name, &slower);
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use report::made_up_run;
+use report::synthetic_run;
 
 use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
@@ -126,7 +126,7 @@ fn page_keeps_its_line_ends_and_names_the_release_before() {
     let scratch = scratch_of_reports(log());
     scratch.write_tf_a("tf-a");
     let slower = edited_log(|run| {
-        made_up_run::change_first_figures(run, |ticks| ticks * 2);
+        synthetic_run::change_first_figures(run, |ticks| ticks * 2);
     });
     scratch.write(
         "slower.log",

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use report::export::{self, Report};
 use report::log::read_bytes;
-use report::made_up_run;
+use report::synthetic_run;
 use suite::model::Run;
 use suite::plan::Records;
 
@@ -20,21 +20,21 @@ fn read(log: &str) -> Report {
     runs.expect("there is a run").into()
 }
 
-/// Returns the log of the made-up run after applying `edit`.
+/// Returns the log of the synthetic run after applying `edit`.
 pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    made_up_run::log(&run, Records::Once)
+    run.end = Some(synthetic_run::end(&run));
+    synthetic_run::log(&run, Records::Once)
 }
 
-/// Returns the log of the made-up run, which passed.
+/// Returns the log of the synthetic run, which passed.
 pub fn log() -> &'static str {
     static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
     &LOG
 }
 
-/// Returns the report for the made-up run after applying `edit`.
+/// Returns the report for the synthetic run after applying `edit`.
 pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
     read(&edited_log(edit))
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use report::made_up_run;
+use report::synthetic_run;
 use suite::model::{Failure, Run, Status};
 use suite::plan::Records;
 
@@ -102,12 +102,12 @@ fn cells_wherever_they_are() {
     }
 }
 
-/// Returns the log of the made-up run after applying `edit`.
+/// Returns the log of the synthetic run after applying `edit`.
 fn log(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    made_up_run::log(&run, Records::Once)
+    run.end = Some(synthetic_run::end(&run));
+    synthetic_run::log(&run, Records::Once)
 }
 
 /// Returns the log that LAVA writes for a UART log, with results in the suites `definition`.

@@ -2,7 +2,7 @@
 //! rows, their names are printed and the exit code is 1.
 
 use boards::GicVersion;
-use report::made_up_run;
+use report::synthetic_run;
 use suite::plan::Records;
 
 use crate::support::scratch_of_reports;
@@ -18,7 +18,7 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
 
 #[test]
 fn what_is_skipped_is_denied_and_named() {
-    let scratch = scratch_of_reports(&made_up_run::log(&made_up_run::run(), Records::Once));
+    let scratch = scratch_of_reports(&synthetic_run::log(&synthetic_run::run(), Records::Once));
     let tree = tree_with(GicVersion::V3, "iterations=2 warmup=0");
     scratch.write("tree.dtb", &tree);
     let line = "qemu --smp 2 --dtb tree.dtb --log run.log --deny-skipped";

@@ -66,7 +66,7 @@ pub struct IdleStates {
 }
 
 /// A state and its power_state.
-type Listed = (u64, State);
+type ListedState = (u64, State);
 
 /// The states of all CPUs, without copies, and the states of each CPU.
 #[derive(Default)]
@@ -74,9 +74,9 @@ struct MachineStates {
     /// The states by power_state.
     states: BTreeMap<u64, Vec<State>>,
     /// Each CPU's states, by the CPU's UID.
-    lists: BTreeMap<u64, Vec<Listed>>,
+    lists: BTreeMap<u64, Vec<ListedState>>,
     /// The states of CPUs whose UID is unknown.
-    without_uid: Vec<Listed>,
+    without_uid: Vec<ListedState>,
 }
 
 impl MachineStates {
@@ -129,9 +129,9 @@ pub fn idle_states(
 
 /// Adds the phandles of the states in `list` that `phandles` lacks. A state that is not one of
 /// `states` has no node.
-fn add_phandles(phandles: &mut Vec<u32>, list: &[Listed], states: &[Listed]) {
+fn add_phandles(phandles: &mut Vec<u32>, list: &[ListedState], states: &[ListedState]) {
     for (power_state, state) in list {
-        let is_same = |node: &Listed| node.0 == *power_state && state.is_like(&node.1);
+        let is_same = |node: &ListedState| node.0 == *power_state && state.is_like(&node.1);
         if let Some(index) = states.iter().position(is_same) {
             let phandle = nodes::IDLE_PHANDLES + index as u32;
             if !phandles.contains(&phandle) {
@@ -171,7 +171,10 @@ fn find_states(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Ma
 }
 
 /// Returns the states that the payload can use, by power_state; None if there are none.
-fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Option<Vec<Listed>> {
+fn choose(
+    mut states: BTreeMap<u64, Vec<State>>,
+    notes: &mut Vec<String>,
+) -> Option<Vec<ListedState>> {
     states.retain(|power_state, _| !matches!(power_state, 0 | &WFI));
     let unsound: Vec<u64> = states
         .extract_if(.., |power_state, _| !is_sound(*power_state))
@@ -209,7 +212,7 @@ fn choose(mut states: BTreeMap<u64, Vec<State>>, notes: &mut Vec<String>) -> Opt
 }
 
 /// Builds `/cpus/idle-states` from the states and their power_states.
-fn idle_states_node(states: &[Listed], timer_stops: bool) -> DeviceTreeNode {
+fn idle_states_node(states: &[ListedState], timer_stops: bool) -> DeviceTreeNode {
     let mut parent = nodes::idle_states();
     let mut names = Vec::new();
     // A power_state loses context if it does so on any CPU.

@@ -6,12 +6,12 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use super::efi_services::BootServicesExited;
 
 /// The start address of the image, and the address just past its boot area.
-static PLACE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+static IMAGE_RANGE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 /// Stores the address of `memory`, which contains the complete image, for [`jump`].
 pub fn keep(memory: &[u8]) {
     let range = memory.as_ptr_range();
-    for (slot, address) in PLACE.iter().zip([range.start, range.end]) {
+    for (slot, address) in IMAGE_RANGE.iter().zip([range.start, range.end]) {
         slot.store(address.expose_provenance() as u64, Ordering::Relaxed);
     }
 }
@@ -24,10 +24,12 @@ pub fn jump(_: &BootServicesExited) -> ! {
 /// Jumps to the stored image. Boot services must have been exited.
 pub(super) fn enter_kept() -> ! {
     // Boot services are exited only after an image has been stored.
-    while PLACE[0].load(Ordering::Relaxed) == 0 {
+    while IMAGE_RANGE[0].load(Ordering::Relaxed) == 0 {
         core::hint::spin_loop();
     }
-    let [base, end] = PLACE.each_ref().map(|word| word.load(Ordering::Relaxed));
+    let [base, end] = IMAGE_RANGE
+        .each_ref()
+        .map(|word| word.load(Ordering::Relaxed));
     // SAFETY: `keep` received a complete image, including its boot area. Boot services have been
     // exited, because `jump` takes a `BootServicesExited` as proof and `abort` returns only in that
     // case. EFI's identity mapping is still in use.

@@ -12,7 +12,7 @@ use super::cpu_index::{CPU_MAX, CpuIndex};
 use super::node::Node;
 use crate::spec::mpidr::Mpidr;
 use crate::text::format_error::Result;
-use crate::text::outside;
+use crate::text::untrusted;
 use crate::words;
 
 /// A CPU with its hardware affinity and topology labels.
@@ -210,7 +210,7 @@ fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>
     };
     let number = match digits {
         [b'0', _, ..] => None,
-        digits => outside::number(digits, 10),
+        digits => untrusted::parse_number(digits, 10),
     };
     match number {
         Some(number) if number < UNLABELED.into() => Ok(Some(number as u16)),

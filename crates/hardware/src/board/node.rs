@@ -7,7 +7,7 @@ use core::iter::{from_fn, once};
 
 use super::fdt::{Fdt, Token, number, until};
 use crate::text::format_error::{FormatError, Result};
-use crate::text::outside::Shown;
+use crate::text::untrusted::Shown;
 
 /// The maximum length of a path in an error message, in bytes. Longer paths are truncated at the
 /// start.

@@ -10,7 +10,7 @@ use super::fdt::{Fdt, until};
 use super::node::{Node, VALUE_MAX, usable_nodes};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
-use crate::text::outside::{Shown, number};
+use crate::text::untrusted::{Shown, parse_number};
 
 /// The `compatible` string of PSCI 0.1. Later versions append a hyphen and a number.
 const NAME: &str = "arm,psci";
@@ -61,7 +61,7 @@ fn version(name: &[u8]) -> Option<(u32, u32)> {
     let numbers = name.strip_prefix(NAME.as_bytes())?.strip_prefix(b"-")?;
     let major = until(numbers, b'.');
     let minor = numbers.strip_prefix(major)?.strip_prefix(b".")?;
-    Some((number(major, 10)?, number(minor, 10)?))
+    Some((parse_number(major, 10)?, parse_number(minor, 10)?))
 }
 
 fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {

@@ -3,7 +3,7 @@
 use super::fdt::{Fdt, number};
 use super::node::{Node, VALUE_MAX, first_text};
 use crate::text::format_error::Result;
-use crate::text::outside::Shown;
+use crate::text::untrusted::Shown;
 
 /// Returns the node that a property of `/chosen` refers to, or `None` if there is no such property.
 /// The value is a path or an alias, optionally followed by a colon and settings (section 3.6), or,

@@ -22,7 +22,7 @@ use super::{ranges, reference};
 use crate::devices::uart::{AnyUart, Layout, UartDescription, UartKind, registers};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
-use crate::text::outside::{self, Shown, number};
+use crate::text::untrusted::{self, Shown, parse_number};
 
 /// The maximum number of UART nodes that are compared with an address. SoCs have fewer than 32.
 const UARTS_MAX: usize = 64;
@@ -309,7 +309,7 @@ fn wrong_word(tree: Fdt<'_>, key: &str, value: &str, reason: &str) -> FormatErro
 fn terminal(value: &str) -> Option<(&str, u32)> {
     let name = value.split(',').next().unwrap_or(value);
     let driver = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let line = number(name.strip_prefix(driver)?.as_bytes(), 10)?;
+    let line = parse_number(name.strip_prefix(driver)?.as_bytes(), 10)?;
     let is_serial = driver.len() > 3 && driver.starts_with("tty");
     (is_serial && !OTHER_TERMINALS.contains(&driver)).then_some((driver, line))
 }
@@ -352,7 +352,7 @@ fn by_address<'t>(tree: Fdt<'t>, key: &str, value: &str) -> Result<Option<UartLo
         address if address.starts_with("0x") => address,
         _ => return Ok(None),
     };
-    let Some(base) = outside::address(address) else {
+    let Some(base) = untrusted::parse_address(address) else {
         return wrong_value("expected 0x and an address");
     };
     if let Some(node) = uart_at(tree, base) {

@@ -3,7 +3,7 @@
 
 pub mod format_error;
 pub mod join;
-pub mod outside;
+pub mod keywords;
 pub mod plural;
 pub mod prose;
-pub mod words;
+pub mod untrusted;

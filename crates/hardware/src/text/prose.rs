@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 
 use arrayvec::ArrayString;
 
-use super::outside::to_printable;
+use super::untrusted::to_printable;
 
 /// The maximum line width, which is the width of a serial terminal.
 pub const COLUMNS: usize = 80;

@@ -1,18 +1,18 @@
-//! Edits to the made-up suite run. Each edit changes one thing.
+//! Edits to the synthetic suite run. Each edit changes one thing.
 
 use hardware::board::Mpidr;
 use suite::measure::{Facts, Metric};
 use suite::model::{Conditions, WakeSource};
 use suite::plan::{Method, Plan, WakePattern};
 
-use super::made_up::suite;
+use super::synthetic::suite;
 use crate::log::LoggedRun;
 use crate::log::logged_run::Stage;
 
 /// An edit to a run.
 pub(super) type RunEdit = fn(&mut LoggedRun);
 
-/// Returns the made-up suite run after one edit.
+/// Returns the synthetic suite run after one edit.
 pub(super) fn edited(edit: RunEdit) -> LoggedRun {
     let mut logged = suite();
     edit(&mut logged);

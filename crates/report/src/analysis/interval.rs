@@ -73,7 +73,9 @@ pub(super) fn by_position(scenario: &Scenario, metric: Metric) -> Option<Vec<Sum
             position.push(figure);
         }
     }
-    let summaries = positions.iter_mut().map(|figures| Summary::of(figures));
+    let summaries = positions
+        .iter_mut()
+        .map(|figures| Summary::compute(figures));
     Some(summaries.collect())
 }
 
@@ -92,7 +94,11 @@ mod tests {
             // With 16 samples and a MAD of 4, the notch is 3.14.
             (wide, Some((96, 104))),
         ] {
-            assert_eq!(notch(&Summary::of(&mut values)), expected, "{values:?}");
+            assert_eq!(
+                notch(&Summary::compute(&mut values)),
+                expected,
+                "{values:?}"
+            );
         }
         let median = 1024;
         let max = 5000;

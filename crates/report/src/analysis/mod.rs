@@ -13,11 +13,11 @@ pub(crate) mod fit;
 pub mod history;
 pub mod idle_audit;
 mod interval;
-#[cfg(test)]
-mod made_up;
 pub mod phases;
+#[cfg(test)]
+mod synthetic;
 #[cfg(test)]
 mod tests;
 pub mod typical;
-pub(crate) mod words;
+pub(crate) mod value_text;
 pub(crate) mod worst_case;

@@ -1,4 +1,4 @@
-//! Tests findings and worst cases for made-up runs.
+//! Tests findings and worst cases for synthetic runs.
 
 use hardware::board::CpuIndex;
 use suite::findings::WAITED;
@@ -7,8 +7,10 @@ use suite::model::{Cell, CellStep, Evidence, Finding, FindingKind, WakeSource};
 use suite::plan::{ActiveCpus, ScenarioId, Variant};
 
 use super::findings::{COLD_CALL, NET, findings};
-use super::made_up::{cell_of, scenario, set_summary, step, suite, with_steps, without_scenarios};
-use super::words::NOT_VERIFIED;
+use super::synthetic::{
+    cell_of, scenario, set_summary, step, suite, with_steps, without_scenarios,
+};
+use super::value_text::NOT_VERIFIED;
 use super::worst_case::{Latency, TimerInState, idle_states};
 use crate::log::LoggedRun;
 
@@ -118,7 +120,7 @@ fn operation_is_net_of_its_loop() {
     let batch_cell = |cpu, variant, ticks| {
         let step = CellStep {
             operations: 100,
-            ..CellStep::of(variant)
+            ..CellStep::with_variant(variant)
         };
         cell_of(cpu, step, Metric::Time, &[ticks])
     };
@@ -216,7 +218,7 @@ fn add(cell: &mut Cell, metric: Metric, samples: &[u64], cold: u64) {
 fn suspends() -> LoggedRun {
     let mut made = without_scenarios(2);
     let cells = (0..2).map(|cpu| {
-        let mut cell = super::made_up::cell(cpu, &[[100, 50, 10], [200, 60, 10]]);
+        let mut cell = super::synthetic::cell(cpu, &[[100, 50, 10], [200, 60, 10]]);
         add(&mut cell, Metric::Wakeup, &[60, 70], 900 + u64::from(cpu));
         // The wake-up may have been due before the CPU was down.
         add(&mut cell, Metric::Wake, &[500, 800 + u64::from(cpu)], 5000);

@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::edits::{self, RunEdit, edited};
-    use crate::analysis::made_up::{cell_of, step, suite, with_steps};
+    use crate::analysis::synthetic::{cell_of, step, suite, with_steps};
 
     /// Edits to the second run, and the condition that the error reports.
     const REFUSED: &[(RunEdit, &str)] = &[

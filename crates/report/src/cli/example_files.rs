@@ -9,12 +9,12 @@ use boards::device_tree::{Choices, build};
 use suite::measure::{Metric, Summary};
 use suite::model::{Run, Samples, Series};
 use suite::plan::{Records, ScenarioId};
-use suite::testing::example;
+use suite::testing::synthetic;
 
 use crate::analysis::compare::Options;
 use crate::export::{Publication, publish};
 use crate::log::read_bytes;
-use crate::made_up_run;
+use crate::synthetic_run;
 
 /// A run under KVM, from docs/samples.
 const SAMPLE: &str = include_str!("../../../../docs/samples/kvm-guest-gicv3.log");
@@ -46,10 +46,10 @@ fn add_wake(run: &mut Run) {
         .iter_mut()
         .flat_map(|scenario| &mut scenario.cells)
     {
-        let summary = Summary::of(&mut [1250; 10]);
+        let summary = Summary::compute(&mut [1250; 10]);
         cell.series.push(Series {
             shown: Some(summary.median),
-            ..Series::of(Metric::Wake, summary)
+            ..Series::with_summary(Metric::Wake, summary)
         });
         cell.series.sort_by_key(|series| series.metric);
     }
@@ -57,7 +57,7 @@ fn add_wake(run: &mut Run) {
 
 /// Turns a run into one on firmware without PMF.
 fn remove_pmf(run: &mut Run) {
-    example::remove_pmf(run);
+    synthetic::remove_pmf(run);
     for scenario in &mut run.scenarios {
         if let Some(conditions) = &mut scenario.conditions {
             conditions.pmf = false;
@@ -147,10 +147,10 @@ pub fn default_tree(bootargs: &str) -> Vec<u8> {
     build(&board, &choices, bootargs).expect("a tree")
 }
 
-/// Returns the made-up run's log as modified by `edit`.
+/// Returns the synthetic run's log as modified by `edit`.
 fn log_of(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    made_up_run::log(&run, Records::Once)
+    run.end = Some(synthetic_run::end(&run));
+    synthetic_run::log(&run, Records::Once)
 }

@@ -3,7 +3,7 @@
 use suite::model::{Check, Probe, Scenario};
 use suite::output::Table;
 
-use crate::analysis::words::cpus_text;
+use crate::analysis::value_text::cpus_text;
 use crate::log::LoggedRun;
 
 /// Returns a table of the functions that were called and a table of those that are only listed.

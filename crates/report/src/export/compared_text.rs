@@ -3,7 +3,7 @@
 use hardware::spec::ticks::Clock;
 
 use crate::analysis::history::HistoryRow;
-use crate::analysis::words::us_text;
+use crate::analysis::value_text::us_text;
 use crate::log::LoggedRun;
 
 /// Formats a value in the unit used by the suite's tables or, for a step, per operation.

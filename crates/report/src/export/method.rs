@@ -2,7 +2,7 @@
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use suite::output::conditions;
+use suite::output::describe_conditions;
 
 use super::document::LabeledLine;
 use crate::analysis::cpu_names;
@@ -23,7 +23,7 @@ pub(super) fn method(logged: &LoggedRun) -> Vec<LabeledLine> {
         add(FIRMWARE, Some(build));
     }
     add("Service", service(logged));
-    let [(_, psci), others @ ..] = conditions(&logged.run);
+    let [(_, psci), others @ ..] = describe_conditions(&logged.run);
     add("PSCI", psci.map(|text| text.replacen("PSCI ", "", 1)));
     for (name, text) in others {
         add(name, text);

@@ -1,9 +1,9 @@
 //! Builds a [`LoggedRun`] from records and lines.
 
 use hardware::board::{CPU_MAX, CpuIndex};
-use hardware::text::outside::printable;
+use hardware::text::keywords::Word as _;
 use hardware::text::plural::many;
-use hardware::text::words::Word as _;
+use hardware::text::untrusted::printable;
 use host::untrusted_text::plain;
 use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
 use suite::plan::ScenarioId;
@@ -100,9 +100,9 @@ impl LoggedRunBuilder {
             Some(record) if is_entered && is_possible(&record) => match record {
                 Record::Run(head) => {
                     let model = printable(&head.model);
-                    self.records.add(Record::Run(Head { model, ..head }));
+                    self.records.add_record(Record::Run(Head { model, ..head }));
                 }
-                record => self.records.add(record),
+                record => self.records.add_record(record),
             },
             _ => {
                 let counts = &mut self.run_records.counts;
@@ -212,7 +212,7 @@ impl LoggedRunBuilder {
         }
         logged.run = Run {
             id,
-            ..self.records.run()
+            ..self.records.finish()
         };
         logged.integrity.guessed_cpus = label_lost_cpus(&mut logged.run);
         // Samples from a second copy of the records belong in the gaps, but were appended at the

@@ -14,8 +14,8 @@ use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
 use super::tests::prefixes::prefixed;
 use crate::analysis::findings::findings;
-use crate::analysis::words::NOT_VERIFIED;
-use crate::made_up_run;
+use crate::analysis::value_text::NOT_VERIFIED;
+use crate::synthetic_run;
 
 /// Damages one in every `rarity` parts by dropping it, duplicating it, swapping it with another
 /// one, or changing it with `flip`.
@@ -240,7 +240,7 @@ fn is_skipped(cell: &Cell) -> bool {
 
 /// Returns a run that can be logged without records. The run has a skipped row if `nth` is odd.
 fn run_of_lines(nth: u64) -> Run {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     run.scenarios.pop();
     if nth % 2 == 1 {
         let cell = &mut run.scenarios[2].cells[3];
@@ -249,7 +249,7 @@ fn run_of_lines(nth: u64) -> Run {
             ..Cell::new(cell.cpu, cell.step)
         };
     }
-    run.end = Some(made_up_run::end(&run));
+    run.end = Some(synthetic_run::end(&run));
     run
 }
 
@@ -264,9 +264,9 @@ fn damaged_logs_never_change_a_figure_or_a_sentence() {
             [Records::Once, Records::Once, Records::Twice, Records::None][nth as usize % 4];
         let run = match copies {
             Records::None => run_of_lines(nth / 4),
-            Records::Once | Records::Twice => made_up_run::run(),
+            Records::Once | Records::Twice => synthetic_run::run(),
         };
-        let sent = made_up_run::log(&run, copies);
+        let sent = synthetic_run::log(&run, copies);
         let truth = Truth::of(&sent);
         let log = match nth % 5 {
             0 => prefixed(&sent, |_| "2026-01-02T03:04:05Z 00O ".to_owned(), "\n"),
@@ -341,7 +341,7 @@ fn pasted(log: &str, columns: usize, tab: impl Fn(usize) -> String) -> Vec<Strin
 /// Returns the truth about a run without records, its log, and the same log without the lines that
 /// TFTF does not print.
 fn logs_of_lines(nth: u64) -> (Truth, [String; 2]) {
-    let log = made_up_run::log(&run_of_lines(nth), Records::None);
+    let log = synthetic_run::log(&run_of_lines(nth), Records::None);
     let mut tftf = String::new();
     for line in log.split_inclusive('\n') {
         if !line.starts_with("psci-bench") && !line.starts_with("  Board") {

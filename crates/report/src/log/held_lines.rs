@@ -1,7 +1,7 @@
 //! Compares RT_INSTR lines with the records that contain the same figures.
 
 use hardware::text::plural::many;
-use suite::findings::list;
+use suite::findings::list_first_few;
 use suite::model::{Cell, Scenario};
 use suite::output::RtInstrFigures;
 
@@ -36,7 +36,10 @@ pub(super) fn contradicted(lines: &LineRun, logged: &LoggedRun) -> Vec<String> {
 /// Returns the clause that lists contradicted lines.
 pub(super) fn clause(wrong: &[String]) -> String {
     let lines = many(wrong.len(), "RT_INSTR line");
-    format!("the records contradict {lines}: {}", list(wrong.iter()))
+    format!(
+        "the records contradict {lines}: {}",
+        list_first_few(wrong.iter())
+    )
 }
 
 /// Returns the cells whose lines show this cluster and core.

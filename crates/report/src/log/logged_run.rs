@@ -4,7 +4,7 @@ use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 use itertools::Itertools as _;
 use serde::Serialize;
-use suite::findings::list;
+use suite::findings::list_first_few;
 use suite::model::{
     Cell, ClosingLine, End, FigureScale, Run, RunId, Scenario, Skip, Status, Totals, Verdict,
     parse_totals, skipped_name,
@@ -251,6 +251,6 @@ impl LoggedRun {
     /// Lists the labels of the first few CPUs and counts the rest.
     pub(super) fn list_cpus(&self, cpus: &[CpuIndex]) -> String {
         let labels = cpus.iter().map(|cpu| self.run.label(*cpu));
-        format!("CPU {}", list(labels))
+        format!("CPU {}", list_first_few(labels))
     }
 }

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use hardware::text::keywords::Word as _;
 use hardware::text::plural::many;
-use hardware::text::words::Word as _;
 use host::read_file;
 use itertools::Itertools as _;
 use regex::Regex;

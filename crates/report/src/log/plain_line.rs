@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use memchr::memmem;
 use regex::Regex;
 use suite::measure::Metric;

@@ -573,7 +573,7 @@ mod tests {
     use suite::plan::Records;
 
     use super::*;
-    use crate::made_up_run;
+    use crate::synthetic_run;
 
     /// An endless log, such as one from a board that keeps restarting.
     struct Endless {
@@ -603,7 +603,7 @@ mod tests {
     /// A read error is neither the end of a run nor the end of the log.
     #[test]
     fn read_error_is_returned_whatever_was_read_before() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
         let half = log[..log.len() / 2].rfind('\n').expect("lines") + 1;
         let twice = log.repeat(2);
         for (len, whole_runs) in [(0, 0), (half, 0), (log.len() + half, 1)] {
@@ -626,7 +626,7 @@ mod tests {
     fn run_after_much_text_is_found_unless_the_log_may_be_endless() {
         let limit = 1 << 20;
         let before = "[    1.000] a kernel message\n".repeat(limit as usize / 20);
-        let log = before + &made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = before + &synthetic_run::log(&synthetic_run::run(), Records::Once);
         let read: Vec<_> = runs("a.log", log.as_bytes()).collect();
         assert!(matches!(&*read, [Ok(logged)] if logged.is_complete()));
 
@@ -647,7 +647,7 @@ mod tests {
         // The file is sparse, so the gap takes up no disk space.
         file.seek(SeekFrom::Start(NO_RUN_MAX + (1 << 17)))
             .expect("moved");
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
         file.write_all(log.as_bytes()).expect("written");
         file.rewind().expect("moved");
         assert_eq!(runs_in_file("a.log", file).filter(Result::is_ok).count(), 1);
@@ -655,7 +655,7 @@ mod tests {
 
     #[test]
     fn each_run_is_given_out_before_the_next_is_read() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
         let mut runs = runs("a.log", Endless { log, at: 0 });
         for number in 1..=20 {
             let logged = runs.next().expect("no end").expect("a run");

@@ -7,14 +7,14 @@ use suite::record::MARK;
 
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
-use crate::made_up_run;
+use crate::synthetic_run;
 
-/// Returns the made-up run as if it had been measured again, with the same scenarios but different
+/// Returns the synthetic run as if it had been measured again, with the same scenarios but different
 /// figures.
 fn other_run() -> Run {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     run.id = RunId::parse("5e0ffb1d");
-    made_up_run::change_first_figures(&mut run, |ticks| ticks + 1_000);
+    synthetic_run::change_first_figures(&mut run, |ticks| ticks + 1_000);
     run
 }
 
@@ -36,8 +36,8 @@ fn read_all(lines: &[&[String]]) -> Option<Vec<LoggedRun>> {
 
 #[test]
 fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
-    let logs = [made_up_run::run(), other_run()].map(|run| {
-        let log = made_up_run::log(&run, Records::Once);
+    let logs = [synthetic_run::run(), other_run()].map(|run| {
+        let log = synthetic_run::log(&run, Records::Once);
         log.split_inclusive('\n')
             .map(str::to_owned)
             .collect::<Vec<String>>()
@@ -86,7 +86,7 @@ fn spliced_logs_of_two_runs_are_refused_or_incomplete() {
 #[test]
 fn rt_instr_line_of_another_run_is_named_and_counted() {
     let [own, other] =
-        [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
+        [synthetic_run::run(), other_run()].map(|run| synthetic_run::log(&run, Records::Once));
     let line = |log: &str| {
         let mut lines = log.lines();
         let line = lines.find(|line| line.contains("cpu_susp_serial\t0\t1\t"));
@@ -110,7 +110,7 @@ fn rt_instr_line_of_another_run_is_named_and_counted() {
 #[test]
 fn header_of_another_run_is_named() {
     let [own, other] =
-        [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
+        [synthetic_run::run(), other_run()].map(|run| synthetic_run::log(&run, Records::Once));
     let record_offset = |log: &str| log.find(MARK).expect("a record");
     let mixed = [&own[..record_offset(&own)], &other[record_offset(&other)..]].concat();
     let runs = read_bytes("a.log", mixed.as_bytes()).expect("a run");
@@ -123,7 +123,7 @@ fn header_of_another_run_is_named() {
 #[test]
 fn summary_of_another_run_is_named() {
     let [own, other] =
-        [made_up_run::run(), other_run()].map(|run| made_up_run::log(&run, Records::Once));
+        [synthetic_run::run(), other_run()].map(|run| synthetic_run::log(&run, Records::Once));
     let tail = |log: &str| {
         let record = log.rfind(MARK).expect("a record");
         record + log[record..].find('\n').expect("a line") + 1
@@ -139,9 +139,9 @@ fn summary_of_another_run_is_named() {
 /// Simulates a log in which the board was reset and the first lines of its next run were lost.
 #[test]
 fn identity_of_another_run_in_a_header_ends_the_run_before() {
-    let runs = [made_up_run::run(), other_run()];
+    let runs = [synthetic_run::run(), other_run()];
     let ids = runs.each_ref().map(|run| (run.id, run.id));
-    let [own, other] = runs.map(|run| made_up_run::log(&run, Records::Once));
+    let [own, other] = runs.map(|run| synthetic_run::log(&run, Records::Once));
     let cut = own.rfind(MARK).expect("a record");
     let from = other.find("  Run  ").expect("a header");
     let mixed = [&own[..cut], &other[from..]].concat();

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use host::progress::say;
 use host::read_file;
 use suite::plan::ScenarioId;

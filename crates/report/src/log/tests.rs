@@ -8,7 +8,7 @@ use suite::record::{FORMAT, MARK};
 use super::logged_run::LoggedRun;
 use super::reader::read_bytes;
 use crate::analysis::findings::findings;
-use crate::made_up_run;
+use crate::synthetic_run;
 
 mod completeness;
 mod pages;
@@ -43,16 +43,16 @@ pub(super) fn read_one(log: impl AsRef<[u8]>) -> LoggedRun {
 }
 
 fn log_of(run: &Run) -> String {
-    made_up_run::log(run, Records::Once)
+    synthetic_run::log(run, Records::Once)
 }
 
 pub(super) fn whole_log() -> String {
-    log_of(&made_up_run::run())
+    log_of(&synthetic_run::run())
 }
 
 /// Returns the run that the log contains. Its `end` record contains the number of records.
 pub(super) fn sent() -> Run {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     let records = whole_log().matches(MARK).count();
     run.end.as_mut().expect("an end").records = records as u32;
     run
@@ -107,7 +107,7 @@ fn logs_of_all_kinds_read_alike() {
             format!("{line}NOTICE:  BL31: hello\r\n")
         }
     };
-    let twice = made_up_run::log(&made_up_run::run(), Records::Twice);
+    let twice = synthetic_run::log(&synthetic_run::run(), Records::Twice);
     for (name, log) in [
         ("LF", wrap_lines("$\n")),
         ("CR", wrap_lines("$\r")),

@@ -6,7 +6,7 @@ use boards::{BoardFile, Firmware, StateEntry};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hardware::spec::psci::StateFormat;
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 use thiserror::Error;
 
 /// The options that choose the idle states.

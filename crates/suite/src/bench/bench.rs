@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 
 use crate::measure::{
     Action, AfterRound, Facts, Loss, Machine, OsInitiated, Outcome, Participants, Reason, Round,
-    SampleCount, Summary, Tally, Waker,
+    SampleCount, Summary, Tally, TimeSource, Waker,
 };
 use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, Method, Plan, RunSize};
@@ -37,7 +37,7 @@ pub(crate) struct Bench<'m> {
     out: &'m mut dyn Write,
     setting: Setting<'m>,
     method: Method,
-    has_pmf: bool,
+    time_source: TimeSource,
     /// The number of samples requested for each cell.
     requested_samples: u32,
     step: StepRounds,
@@ -149,9 +149,9 @@ impl<'m> Bench<'m> {
             out,
         } = request;
         let cpus = setting.cpus.len();
-        let cells = (0..cpus).map(|_| CellState::with_capacity(room.outcomes, room.figures));
+        let cells = CpuIndex::all(cpus).map(|cpu| CellState::new(cpu, room.outcomes, room.figures));
         Self {
-            has_pmf: machine.facts().pmf.is_ok(),
+            time_source: machine.facts().time_source(),
             machine,
             out,
             setting,
@@ -249,8 +249,12 @@ impl<'m> Bench<'m> {
         self.method
     }
 
+    pub(crate) const fn time_source(&self) -> TimeSource {
+        self.time_source
+    }
+
     pub(crate) const fn has_pmf(&self) -> bool {
-        self.has_pmf
+        self.time_source.has_pmf()
     }
 
     pub(crate) const fn cpu_count(&self) -> usize {
@@ -272,6 +276,10 @@ impl<'m> Bench<'m> {
 
     pub(crate) fn cell(&self, cpu: CpuIndex) -> &CellState {
         &self.cells[cpu.index()]
+    }
+
+    pub(crate) fn cell_mut(&mut self, cpu: CpuIndex) -> &mut CellState {
+        &mut self.cells[cpu.index()]
     }
 
     /// Returns the cells of the completed steps.
@@ -406,16 +414,16 @@ impl Bench<'_> {
 
     /// Discards all samples.
     pub(crate) fn clear_cells(&mut self) {
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
+        for state in &mut self.cells {
             // CPUs that are already lost have no samples in this step either.
-            state.clear(cpu, self.machine.lost(cpu));
+            state.clear(self.machine.lost(state.cpu()));
         }
     }
 
     /// Expects samples from the CPUs for which `is_expected` returns true.
     pub(crate) fn expect_samples(&mut self, is_expected: impl Fn(CpuIndex) -> bool) {
-        for (cpu, state) in CpuIndex::all(self.cells.len()).zip(&mut self.cells) {
-            state.expect_samples(is_expected(cpu));
+        for state in &mut self.cells {
+            state.expect_samples(is_expected(state.cpu()));
         }
     }
 
@@ -439,7 +447,7 @@ impl Bench<'_> {
 
     /// Runs a round without updating the sample count.
     pub(crate) fn run_round(&mut self, round: &Round) {
-        self.machine.run(round, &mut self.memory.outcomes);
+        self.machine.run_round(round, &mut self.memory.outcomes);
     }
 
     /// Runs a round without updating the sample count, and returns an error if a CPU is lost.

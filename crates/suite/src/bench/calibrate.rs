@@ -108,7 +108,8 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
 
 /// Returns the suspends in the current round that are samples; none without PMF.
 fn timed_suspends<'b>(bench: &'b Bench<'_>) -> impl Iterator<Item = &'b Outcome> {
-    suspends(bench.outcomes()).filter(|outcome| bench.has_pmf() && outcome.judge(true).is_ok())
+    suspends(bench.outcomes())
+        .filter(|outcome| bench.has_pmf() && outcome.judge(bench.time_source()).is_ok())
 }
 
 /// Returns true if every suspend in the current round returned NOT_SUPPORTED, and there was at
@@ -121,7 +122,7 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
 /// Returns a multiple of the time from the first scheduled wake-up to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let suspends = suspends(bench.outcomes());
-    let first_due = suspends.clone().filter_map(|outcome| outcome.due).min();
+    let first_due = suspends.clone().filter_map(|outcome| outcome.due()).min();
     let last_return = suspends.filter_map(|outcome| outcome.returned_at).max();
     let quiet = ticks_between(first_due, last_return) * MARGIN_ALONE;
     quiet.max(bench.us(QUIET_MIN_US))
@@ -130,7 +131,7 @@ fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
 /// Returns the longest time from the start to ENTER_HW_LOW_PWR, or None if there is no PMF.
 fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
     let powerdown_ticks =
-        |outcome: &Outcome| ticks_between(outcome.start, outcome.stamps.at(Stamp::EnterHwLowPwr));
+        |outcome: &Outcome| ticks_between(outcome.start, outcome.stamp(Stamp::EnterHwLowPwr));
     timed_suspends(bench).map(powerdown_ticks).max()
 }
 
@@ -151,7 +152,7 @@ pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
-        bench.note_loss(cpu, rejection);
+        bench.cell_mut(cpu).note_loss(rejection);
         let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
         let first = if is_late { &mut late } else { &mut wrong };
         first.get_or_insert((cpu, rejection));
@@ -169,8 +170,8 @@ pub(crate) fn judge_part(
     if !outcome.took_part() {
         return Ok(());
     }
-    outcome.judge(bench.has_pmf())?;
-    let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
+    outcome.judge(bench.time_source())?;
+    let down = outcome.stamp(Stamp::EnterHwLowPwr);
     // Going down in the same tick as the first wake-up is too late, because the order of the two
     // events is unknown.
     if first_up.is_some() && outcome.action.sleeps() && down >= first_up {
@@ -185,9 +186,9 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<CounterValue> {
     let wake_up = |outcome: &Outcome| {
         if bench.step().timers_stop {
             // With SGIs, all CPUs must be down before the first SGI is sent.
-            outcome.due
+            outcome.due()
         } else {
-            outcome.stamps.at(Stamp::ExitHwLowPwr)
+            outcome.stamp(Stamp::ExitHwLowPwr)
         }
     };
     timed_suspends(bench).filter_map(wake_up).min()

@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::measure::{Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary};
+use crate::measure::{
+    Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary, TimeSource,
+};
 use crate::model::{Cell, CellStep, Counts, Sample, Samples, Series, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::ticks_between;
@@ -15,7 +17,6 @@ pub(crate) const METRICS_MAX: usize = 5;
 pub(crate) const COLUMNS: usize = 2;
 
 /// The state of one CPU during a scenario.
-#[derive(Default)]
 pub(crate) struct CellState {
     /// The results so far; series, counts and samples are added at the end.
     cell: Cell,
@@ -47,31 +48,33 @@ pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
 }
 
 impl CellState {
-    /// Returns an empty state with room for `outcomes` outcomes and `figures` values per metric.
-    pub(crate) fn with_capacity(outcomes: usize, figures: usize) -> Self {
+    /// Returns the CPU's empty state, with room for `outcomes` outcomes and `figures` values per
+    /// metric.
+    pub(crate) fn new(cpu: CpuIndex, outcomes: usize, figures: usize) -> Self {
         Self {
+            cell: Cell::new(cpu, CellStep::default()),
+            is_expected: false,
+            is_given_up: false,
+            cold: None,
             kept: Vec::with_capacity(outcomes),
             columns: core::array::from_fn(|_| Vec::with_capacity(figures)),
-            ..Self::default()
+            rejected: [0; REASONS],
+            first_rejection: None,
         }
     }
 
     /// Discards everything but the memory, and records whether the CPU is lost.
-    pub(crate) fn clear(&mut self, cpu: CpuIndex, lost: Option<Loss>) {
+    pub(crate) fn clear(&mut self, lost: Option<Loss>) {
         let mut kept = core::mem::take(&mut self.kept);
         let mut columns = core::mem::take(&mut self.columns);
         kept.clear();
         columns.iter_mut().for_each(Vec::clear);
-        let cell = Cell {
-            lost,
-            ..Cell::new(cpu, CellStep::default())
-        };
         *self = Self {
-            cell,
             kept,
             columns,
-            ..Self::default()
+            ..Self::new(self.cpu(), 0, 0)
         };
+        self.cell.lost = lost;
     }
 
     pub(crate) const fn cpu(&self) -> CpuIndex {
@@ -193,11 +196,16 @@ impl CellState {
     }
 
     /// Returns the statistics for one metric, using `column` as scratch memory.
-    pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
+    pub(crate) fn summary(
+        &self,
+        metric: Metric,
+        times: TimeSource,
+        column: &mut Vec<u64>,
+    ) -> Summary {
         let figures = self
             .kept
             .iter()
-            .filter_map(|outcome| outcome.metric(metric, pmf));
+            .filter_map(|outcome| outcome.metric(metric, times));
         sum_up(figures, column)
     }
 
@@ -215,7 +223,7 @@ impl CellState {
         let mut series = Vec::with_capacity(metrics.len());
         for (index, (metric, column)) in metrics.iter().zip(&mut self.columns).enumerate() {
             if index == 0 || !column.is_empty() {
-                series.push(Series::of(*metric, Summary::of(column)));
+                series.push(Series::with_summary(*metric, Summary::compute(column)));
             }
         }
         series
@@ -225,11 +233,10 @@ impl CellState {
     /// representative sample and, if `has_samples` is true, every sample.
     pub(super) fn to_cell(
         &self,
-        cpu: CpuIndex,
         step: CellStep,
         series: Vec<Series>,
         has_samples: bool,
-        pmf: bool,
+        times: TimeSource,
     ) -> Cell {
         Cell {
             counts: Some(self.counts()),
@@ -237,56 +244,57 @@ impl CellState {
             lost: self.cell.lost,
             series,
             shown: self.cell.shown,
-            samples: self.samples(has_samples, pmf),
-            ..Cell::new(cpu, step)
+            samples: self.samples(has_samples, times),
+            ..Cell::new(self.cpu(), step)
         }
     }
 
     /// For serial scenarios: shows the sample whose leading value is the median.
-    pub(crate) fn show_median(&mut self, pmf: bool, column: &mut Vec<u64>) {
-        let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
+    pub(crate) fn show_median(&mut self, times: TimeSource, column: &mut Vec<u64>) {
+        let figure = |outcome: &Outcome| leading_figure(outcome, times);
         let median = sum_up(self.kept.iter().filter_map(figure), column).median;
         let shown = self
             .kept
             .iter()
             .find(|sample| figure(sample) == Some(median));
-        self.cell.shown = shown.map(|outcome| outcome.instants(pmf));
+        self.cell.shown = shown.map(|outcome| outcome.instants(times));
     }
 
     /// Returns the cell with its series, and with every sample if `has_samples` is true.
     pub(crate) fn finish(
         &mut self,
         is_parallel: bool,
-        pmf: bool,
+        times: TimeSource,
         has_samples: bool,
         column: &mut Vec<u64>,
     ) -> Cell {
-        let mut cell = core::mem::take(&mut self.cell);
+        let empty = Cell::new(self.cpu(), CellStep::default());
+        let mut cell = core::mem::replace(&mut self.cell, empty);
         cell.series.reserve_exact(METRICS_MAX);
         for metric in Metric::ALL {
-            let summary = self.summary(metric, pmf, column);
-            let cold = self.cold.and_then(|outcome| outcome.metric(metric, pmf));
+            let summary = self.summary(metric, times, column);
+            let cold = self.cold.and_then(|outcome| outcome.metric(metric, times));
             if summary.n > 0 || cold.is_some() {
                 cell.series.push(Series {
                     cold,
-                    ..Series::of(metric, summary)
+                    ..Series::with_summary(metric, summary)
                 });
             }
         }
         cell.choose_figures(is_parallel);
         cell.counts = Some(self.counts());
-        cell.samples = self.samples(has_samples, pmf);
+        cell.samples = self.samples(has_samples, times);
         cell
     }
 
     /// Returns every sample if `is_wanted` is true, and none otherwise.
-    pub(crate) fn samples(&self, is_wanted: bool, pmf: bool) -> Samples {
+    pub(crate) fn samples(&self, is_wanted: bool, times: TimeSource) -> Samples {
         if !is_wanted {
             return Samples::default();
         }
         let mut samples = Samples::with_capacity(self.kept.len());
         for (index, outcome) in (0..).zip(&self.kept) {
-            let instants = outcome.instants(pmf);
+            let instants = outcome.instants(times);
             samples.push(Sample { index, instants });
         }
         samples
@@ -299,10 +307,10 @@ impl CellState {
 pub(crate) fn show_round(
     cells: &mut [CellState],
     count: usize,
-    pmf: bool,
+    times: TimeSource,
     column: &mut Vec<u64>,
 ) -> Summary {
-    let figure = |outcome: &Outcome| leading_figure(outcome, pmf);
+    let figure = |outcome: &Outcome| leading_figure(outcome, times);
     let outcomes = |round: usize| cells.iter().filter_map(move |state| state.kept.get(round));
     let longest_in = |round| outcomes(round).filter_map(figure).max().unwrap_or(0);
     let skew_in = |round| {
@@ -312,11 +320,14 @@ pub(crate) fn show_round(
     let median = sum_up((0..count).map(longest_in), column).median;
     let shown = (0..count).find(|round| longest_in(*round) == median);
     let skew = sum_up((0..count).map(skew_in), column);
-    for CellState { cell, kept, .. } in cells {
-        cell.shown = shown
-            .and_then(|round| kept.get(round))
-            .filter(|outcome| figure(outcome).is_some())
-            .map(|outcome| outcome.instants(pmf));
+    for state in cells {
+        state.cell.shown = None;
+        if let Some(round) = shown
+            && let Some(outcome) = state.kept.get(round)
+            && figure(outcome).is_some()
+        {
+            state.cell.shown = Some(outcome.instants(times));
+        }
     }
     skew
 }
@@ -325,12 +336,12 @@ pub(crate) fn show_round(
 fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
     column.clear();
     column.extend(values);
-    Summary::of(column)
+    Summary::compute(column)
 }
 
 /// Returns the figure used to compare samples.
-fn leading_figure(outcome: &Outcome, pmf: bool) -> Option<u64> {
+fn leading_figure(outcome: &Outcome, times: TimeSource) -> Option<u64> {
     Metric::LEADING
         .into_iter()
-        .find_map(|metric| outcome.metric(metric, pmf))
+        .find_map(|metric| outcome.metric(metric, times))
 }

@@ -364,7 +364,7 @@ impl RunningLoops<'_, '_> {
         let step = CellStep {
             cpus: active_cpus,
             operations: self.batch,
-            ..CellStep::of(kind.variant)
+            ..CellStep::with_variant(kind.variant)
         };
         for cpu in
             cpus.filter(|cpu| participants.includes(*cpu, lead) && !participants.replies(*cpu))

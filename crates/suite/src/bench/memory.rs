@@ -42,7 +42,7 @@ impl Needs {
     /// Computes the memory that `plan` needs on a board with `cpus` CPUs and the given number of
     /// idle states.
     #[must_use]
-    pub fn of(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
+    pub fn compute(plan: &Plan, cpus: usize, idle_states: usize) -> Self {
         let size = RunSize {
             plan,
             cpus,
@@ -55,7 +55,7 @@ impl Needs {
             heap: lasting_bytes(plan, cpus, idle_states) + largest,
             tallies: if has_timers { cpus } else { 0 },
             buffer: if has_timers {
-                TimerPlan::of(plan).buffer()
+                TimerPlan::from_plan(plan).buffer()
             } else {
                 0
             },

@@ -3,7 +3,9 @@
 //! its CPU_OFF. "Wakeup" is the warm boot during that second CPU_ON. The warm method turns each CPU
 //! on again right after its CPU_OFF.
 
-use crate::measure::{Action, ActionEnd, AfterRound, Outcome, Participants, Reason, Round};
+use crate::measure::{
+    Action, ActionEnd, AfterRound, Details, Outcome, Participants, PowerCycle, Reason, Round,
+};
 use crate::model::Status;
 use crate::plan::Method;
 use hardware::board::CpuIndex;
@@ -31,7 +33,7 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     // CPUs' rows do not depend on the state.
     let suspends = has_waker && action.sleeps() && failure.is_none();
     if failure.is_some() && no_cpu_can_suspend(bench.outcomes()) {
-        bench.skip(lead, not_supported(action));
+        bench.cell_mut(lead).skip(not_supported(action));
         failure = None;
     }
     bench.expect_samples(|cpu| cpu != lead || suspends);
@@ -108,7 +110,7 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, attempt_use: AttemptUse) {
 /// continuously, because the time until OFF is measured.
 fn calibrate_off(bench: &mut Bench<'_>) {
     let powerdown_ticks =
-        |sample: &Outcome| ticks_between(sample.before, sample.stamps.at(Stamp::EnterHwLowPwr));
+        |sample: &Outcome| ticks_between(sample.before, sample.stamp(Stamp::EnterHwLowPwr));
     let cold = bench.cells().iter().filter_map(CellState::cold);
     let turned_off = cold.filter(|sample| sample.action == Action::ReadBack);
     if let Some(longest) = turned_off.map(powerdown_ticks).max()
@@ -139,13 +141,7 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
 fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
     let first = bench.off_outcome(cpu);
     let outcome = if matches!(first.end, ActionEnd::WentOff) && !bench.is_lost(cpu) {
-        Outcome {
-            start: first.start,
-            before: first.before,
-            due: first.due,
-            seen_off: first.seen_off,
-            ..bench.run_alone(cpu, Action::ReadBack)
-        }
+        join_halves(&first, bench.run_alone(cpu, Action::ReadBack))
     } else if !first.took_part() {
         // The loss has already been counted.
         return;
@@ -153,6 +149,24 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
         first
     };
     take_outcome(bench, cpu, outcome, attempt_use);
+}
+
+/// Returns the sample that consists of a CPU_OFF and the read-back after the subsequent CPU_ON.
+fn join_halves(off: &Outcome, read_back: Outcome) -> Outcome {
+    let (Details::PowerCycle(down), Details::PowerCycle(up)) = (off.details, read_back.details)
+    else {
+        return read_back;
+    };
+    Outcome {
+        start: off.start,
+        before: off.before,
+        details: Details::PowerCycle(PowerCycle {
+            lead_active_at: down.lead_active_at,
+            seen_off: down.seen_off,
+            ..up
+        }),
+        ..read_back
+    }
 }
 
 /// Suspends the lead, and evaluates the attempt.

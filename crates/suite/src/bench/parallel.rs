@@ -68,7 +68,7 @@ fn reject_round(bench: &mut Bench<'_>) {
             let rejection = judge_part(bench, cpu, first_up)
                 .err()
                 .unwrap_or(Rejection::plain(Reason::Companion));
-            bench.reject(cpu, rejection);
+            bench.cell_mut(cpu).reject(rejection);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Determines which state was reached. Reading the state requires a round without samples, because
 //! the PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
-use crate::measure::{Metric, Outcome, Participants, Round};
+use crate::measure::{Details, Metric, Outcome, Participants, Round, TimeSource};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use hardware::spec::ticks::Clock;
@@ -48,22 +48,26 @@ fn keep_reached(bench: &mut Bench<'_>, participants: Participants, ladder: &Ladd
         Participants::Only(cpu) if index != cpu && (index == lead || stay_on) => true,
         _ => helper == Some(index),
     };
-    let awake_clusters = || {
-        CpuIndex::all(cpus.len())
-            .zip(cpus)
-            .filter(|(index, _)| is_awake(*index))
-            .map(|(_, cpu)| cpu.cluster)
+    let is_any_awake = CpuIndex::all(cpus.len()).any(is_awake);
+    let has_awake_cpu = |cluster: u16| {
+        let mut by_cpu = CpuIndex::all(cpus.len()).zip(cpus);
+        by_cpu.any(|(index, cpu)| is_awake(index) && cpu.cluster == cluster)
     };
     for (index, cpu) in CpuIndex::all(cpus.len()).zip(cpus) {
-        let is_up = awake_clusters().any(|cluster| cluster == cpu.cluster);
         // An awake CPU keeps its own cluster (assumed to be level 1) and all levels above it
         // powered up.
-        let limit = awake_clusters().next().map(|_| u8::from(!is_up));
+        let limit = if has_awake_cpu(cpu.cluster) {
+            Some(0)
+        } else if is_any_awake {
+            Some(1)
+        } else {
+            None
+        };
         let outcome = bench.outcome(index);
         if outcome.took_part()
             && let Some(reached) = reached_in(&outcome, ladder, limit, clock)
         {
-            bench.note_reached(index, reached);
+            bench.cell_mut(index).note_reached(reached);
         }
     }
 }
@@ -76,10 +80,13 @@ pub(crate) fn reached_in(
     limit: Option<u8>,
     clock: Clock,
 ) -> Option<Reached> {
+    let Details::Suspend(suspended) = outcome.details else {
+        return None;
+    };
     let due = ladder.due(limit)?;
-    let call = outcome.metric(Metric::Call, false).unwrap_or(0);
+    let call = outcome.metric(Metric::Call, TimeSource::Counter);
     // TF-A divides by a whole number of megahertz, for example by 62 for 62.5 MHz.
     let megahertz = (clock.hz / 1_000_000).max(1);
-    let most_us = clock.is_known().then(|| call / megahertz);
-    Some(Reached::read(ladder, &outcome.rise, due, most_us))
+    let most_us = clock.is_known().then(|| call.unwrap_or(0) / megahertz);
+    Some(Reached::read(ladder, &suspended.rise, due, most_us))
 }

@@ -24,7 +24,7 @@ pub struct Setting<'r> {
 
 /// Everything that a scenario's code receives.
 pub struct Request<'m> {
-    /// The machine.
+    /// Runs the rounds.
     pub machine: &'m mut dyn Machine,
     /// The data that all scenarios share.
     pub setting: Setting<'m>,
@@ -51,7 +51,9 @@ pub fn measure(
             ..Scenario::new(key)
         }]
     };
-    if let Some(why) = machine.facts().no_cpu_off.filter(|_| turns_off) {
+    if let Some(why) = machine.facts().no_cpu_off
+        && turns_off
+    {
         return Ok(ended(Status::Skipped(Skip::NoCpuOff(why))));
     }
     let measured = (descriptor.measure)(Request {
@@ -60,8 +62,8 @@ pub fn measure(
         key,
         out,
     })?;
-    Ok(match machine.facts().no_cpu_off.filter(|_| turns_off) {
-        Some(why) => ended(Status::Failed(Failure::NoCpuOff(why))),
-        None => measured,
+    Ok(match machine.facts().no_cpu_off {
+        Some(why) if turns_off => ended(Status::Failed(Failure::NoCpuOff(why))),
+        _ => measured,
     })
 }

@@ -43,7 +43,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
             }
             // The other CPUs are still measured.
             Err(wrong) => {
-                bench.give_up(cpu);
+                bench.cell_mut(cpu).give_up();
                 failure.get_or_insert(wrong);
             }
         }
@@ -81,7 +81,7 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
     if bench.waker(Participants::Only(lead)) == Waker::NoHelper {
-        bench.skip(lead, Skip::NoHelper);
+        bench.cell_mut(lead).skip(Skip::NoHelper);
     }
 }
 

@@ -114,7 +114,7 @@ impl States {
     }
 
     /// Returns the idle state used by a suite scenario.
-    pub(crate) const fn of(&self, scenario: ScenarioId) -> Option<UsableState> {
+    pub(crate) const fn state_for(&self, scenario: ScenarioId) -> Option<UsableState> {
         match scenario.state() {
             Some(StateChoice::Deepest) => self.deepest,
             Some(StateChoice::Core) => self.core,
@@ -146,7 +146,7 @@ impl States {
             let is_used = match id.descriptor().states {
                 UsedStates::All => self.accepted.contains(&state),
                 UsedStates::Both => [self.core, self.deepest].contains(&Some(state)),
-                UsedStates::One(_) => self.of(id) == Some(state),
+                UsedStates::One(_) => self.state_for(id) == Some(state),
                 UsedStates::None => false,
             };
             if is_used {

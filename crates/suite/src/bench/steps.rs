@@ -105,9 +105,11 @@ impl Steps<'_> {
 
     /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
-        let why = self.bench.setting().wake_trials.skip(state);
-        why.inspect(|reason| self.leave_out(*reason));
-        state.filter(|_| why.is_none())
+        if let Some(why) = self.bench.setting().wake_trials.skip(state) {
+            self.leave_out(why);
+            return None;
+        }
+        state
     }
 
     /// Records why states were left out. The first reason counts.
@@ -257,14 +259,14 @@ impl Steps<'_> {
         let step = CellStep {
             cpus,
             value,
-            ..CellStep::of(variant)
+            ..CellStep::with_variant(variant)
         };
         let metrics = metrics_of(action, bench.has_pmf());
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
             let summary = bench.summary(cpu, *metric);
             if summary.n > 0 {
-                series.push(Series::of(*metric, summary));
+                series.push(Series::with_summary(*metric, summary));
             }
         }
         if series.is_empty() {
@@ -273,7 +275,8 @@ impl Steps<'_> {
         if let Some(reached) = reached {
             let is_requested = value.is_some() && reached.state.map(u64::from) == value;
             let count = if is_requested { reached.times } else { 0 };
-            let of_one = |metric, figure| Series::of(metric, Summary::of(&mut [figure]));
+            let of_one =
+                |metric, figure| Series::with_summary(metric, Summary::compute(&mut [figure]));
             series.push(of_one(Metric::Count, count.into()));
             series.push(of_one(Metric::Residency, reached.residency_us.into()));
         }

@@ -6,7 +6,7 @@ use core::fmt;
 use hardware::board::CpuIndex;
 
 use crate::measure::Action;
-use crate::model::{Conditions, Scenario, ScenarioKey, Status};
+use crate::model::{Conditions, Scenario, ScenarioKey, Skip, Status};
 use crate::plan::{ActiveCpus, RunSize, ScenarioId};
 
 use super::bench::{Bench, BenchRoom};
@@ -30,7 +30,7 @@ pub(crate) fn heap(size: &RunSize<'_>, placements: usize) -> usize {
 /// Never returns an error, because nothing is printed.
 pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     let (id, setting) = (request.key.id, request.setting);
-    let state = setting.states.of(id);
+    let state = setting.states.state_for(id);
     let timers_stop = id.is_parallel() && state.is_some_and(|state| state.timer_stops);
     let room = BenchRoom {
         outcomes: setting.plan.iterations as usize,
@@ -64,7 +64,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         wake_trials,
         ..
     } = bench.setting();
-    let state = states.of(id);
+    let state = states.state_for(id);
     let why = wake_trials
         .skip(state)
         .map(|skip| states.explain_for(id, skip));
@@ -72,27 +72,18 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     let step = StepRounds {
         helper,
         turns_off: id.only_lead_suspends(),
-        ..match state.filter(|_| why.is_none()) {
-            Some(state) => StepRounds::to_state(cpus, state),
-            None => StepRounds::new(cpus, Action::Version),
+        ..match state {
+            Some(state) if why.is_none() => StepRounds::to_state(cpus, state),
+            _ => StepRounds::new(cpus, Action::Version),
         }
     };
     bench.begin_step(step);
-    let needs_state = id.is_suspend() && !step.turns_off;
     let status = match why {
-        Some(skip) if needs_state => {
-            let fault = wake_trials.fault(skip);
-            fault.map_or(Status::Skipped(skip), Status::Failed)
-        }
-        _ => {
-            if let Some(skip) = why.filter(|_| step.turns_off) {
-                // Only the lead needs a state.
-                bench.skip(bench.lead(), skip);
-            }
-            let measured = measure_step(bench);
-            name_helpers(bench);
-            measured
-        }
+        Some(skip) if id.is_suspend() && !step.turns_off => match wake_trials.fault(skip) {
+            Some(failure) => Status::Failed(failure),
+            None => Status::Skipped(skip),
+        },
+        _ => measure_with_helpers(bench, why),
     };
     let cells = if status.skip().is_some() {
         Vec::new()
@@ -122,6 +113,20 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     }
 }
 
+/// Measures the current step, and records which CPUs were woken by a helper. `no_state` is the
+/// reason why there is no state to suspend to.
+fn measure_with_helpers(bench: &mut Bench<'_>, no_state: Option<Skip>) -> Status {
+    if let Some(skip) = no_state
+        && bench.step().turns_off
+    {
+        // Only the lead needs a state.
+        bench.cell_mut(bench.lead()).skip(skip);
+    }
+    let status = measure_step(bench);
+    name_helpers(bench);
+    status
+}
+
 /// Runs the rounds of the current step.
 pub(crate) fn measure_step(bench: &mut Bench<'_>) -> Status {
     let step = bench.step();
@@ -143,8 +148,12 @@ fn name_helpers(bench: &mut Bench<'_>) {
         // Only the lead is suspended; the other CPUs are turned off and need CPU_ON, not an
         // interrupt.
         let is_suspended = !bench.step().turns_off || cpu == lead;
-        let helper = bench.waker_of(cpu).helper();
         let has_samples = is_suspended && bench.cell(cpu).valid() > 0;
-        bench.note_helper(cpu, helper.filter(|_| has_samples));
+        let helper = if has_samples {
+            bench.waker_of(cpu).helper()
+        } else {
+            None
+        };
+        bench.cell_mut(cpu).note_helper(helper);
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::measure::{
     ActionEnd, Cause, Loss, Machine, Outcome, Participants, Reason, Rejection, Round, RoundPhase,
-    Waker,
+    TimeSource, Waker,
 };
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
@@ -252,7 +252,7 @@ impl<'t> Trials<'t> {
         state: UsableState,
     ) -> TrialVerdict {
         let facts = self.machine.facts();
-        let has_pmf = facts.pmf.is_ok();
+        let times = facts.time_source();
         let is_own_timer = waker == Waker::TimerTrial;
         let (sleep, tries) = if is_own_timer {
             (TIMER_SLEEP_US, TIMER_TRIES)
@@ -280,7 +280,7 @@ impl<'t> Trials<'t> {
             {
                 break;
             }
-            self.machine.run(&round, &mut self.outcomes);
+            self.machine.run_round(&round, &mut self.outcomes);
             slept = round.sleep;
             let outcome = &self.outcomes[cpu.index()];
             match outcome.end {
@@ -302,7 +302,7 @@ impl<'t> Trials<'t> {
                 end if end.has_returned() && outcome.code.is_some_and(|code| code < 0) => {
                     return TrialVerdict::Refused;
                 }
-                end if end.has_returned() && slept_when_due(outcome, has_pmf) => {
+                end if end.has_returned() && slept_when_due(outcome, times) => {
                     return TrialVerdict::Woken;
                 }
                 // Every other end leaves open what wakes the CPU.
@@ -317,7 +317,7 @@ impl<'t> Trials<'t> {
     /// sleep.
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
-        let last = self.outcomes[cpu.index()].judge(false).err();
+        let last = self.outcomes[cpu.index()].judge(TimeSource::Counter).err();
         self.wrong = Some(Failure::NotCalibrated {
             sleep,
             last: last.unwrap_or(early),
@@ -328,12 +328,12 @@ impl<'t> Trials<'t> {
 
 /// Returns true unless there is evidence that the CPU was not asleep when its wake-up was due.
 /// Neither a late return nor a wrong or missing timestamp is evidence of that.
-fn slept_when_due(outcome: &Outcome, pmf: bool) -> bool {
-    let was_awake = match outcome.judge(pmf) {
+fn slept_when_due(outcome: &Outcome, times: TimeSource) -> bool {
+    let was_awake = match outcome.judge(times) {
         Ok(()) => false,
         Err(Rejection { reason, .. }) => !reason.is_about_stamps() && reason != Reason::LateReturn,
     };
-    let down = outcome.stamps.at(Stamp::EnterHwLowPwr);
-    let is_late = outcome.has_own_stamps() && down >= outcome.due;
+    let down = outcome.stamp(Stamp::EnterHwLowPwr);
+    let is_late = outcome.has_own_stamps() && down >= outcome.due();
     !was_awake && !is_late
 }

@@ -179,7 +179,10 @@ impl WakeTrials {
 
     /// Returns the failure from the trials, if `skip` shows that all of them failed.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
-        self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
+        match skip {
+            Skip::NotTried { .. } => self.wrong,
+            _ => None,
+        }
     }
 
     /// Returns the wake-up source for states that stop the CPUs' own timers, or for states that

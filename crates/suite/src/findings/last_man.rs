@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use thiserror::Error;
 
+use super::sentence_parts;
 use super::subject::{Subject, Verbosity};
-use super::words;
 use crate::measure::{Metric, lower_median};
 use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 use crate::plan::StateChoice;
@@ -43,22 +43,24 @@ pub(super) fn find_last_men(
     if !is_deepest || !scenario.id.is_parallel() || !scenario.has_pmf() {
         return Vec::new();
     }
-    let unknown = |reason: LastManUnknown| {
-        verbosity
-            .is_full()
-            .then(|| unknown_last_man(scenario, &reason))
-    };
+    let mut findings = Vec::new();
     if !scenario.has_order() {
         let has_flush = |cell: &Cell| cell.figure(Metric::CacheFlush).is_some();
-        if !scenario.cells.iter().any(has_flush) {
-            return Vec::new();
+        if scenario.cells.iter().any(has_flush) && verbosity.is_full() {
+            findings.push(unknown_last_man(scenario, &LastManUnknown::NoTimestamps));
         }
-        return unknown(LastManUnknown::NoTimestamps).into_iter().collect();
+        return findings;
     }
-    run.cluster_heads()
-        .map(|head| of_cluster(run, scenario, run.cpu(head).cluster, verbosity))
-        .filter_map(|finding| finding.map_or_else(unknown, Some))
-        .collect()
+    for head in run.cluster_heads() {
+        match of_cluster(run, scenario, run.cpu(head).cluster, verbosity) {
+            Ok(finding) => findings.push(finding),
+            Err(reason) if verbosity.is_full() => {
+                findings.push(unknown_last_man(scenario, &reason));
+            }
+            Err(_) => {}
+        }
+    }
+    findings
 }
 
 /// A CPU that went down, with the timestamp and the length of its flush in ticks.
@@ -95,7 +97,7 @@ fn of_cluster(
     let last = order.pop();
     let WentDown { cpu, flush, .. } = last.expect("every cluster has a CPU, and it has a row");
     let clock = run.clock();
-    let others = match words::range(order.iter().map(|other| other.flush)) {
+    let others = match sentence_parts::find_range(order.iter().map(|other| other.flush)) {
         Some(range) => format!("; the others' {}", clock.range(range)),
         None => String::new(),
     };

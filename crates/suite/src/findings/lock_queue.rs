@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use hardware::text::plural::Plural;
 
+use super::sentence_parts;
 use super::subject::{Subject, Verbosity};
-use super::words;
 use crate::measure::{FittedLine, Metric, lower_median, residual};
 use crate::model::{Cell, CpuSet, Evidence, Finding, FindingKind, FitQuality, Run, Scenario};
 
@@ -32,7 +32,7 @@ const FAR_LONGER: u64 = 2;
 pub struct Arrival {
     /// The counter value at which it went down.
     pub at: u64,
-    /// The CPU.
+    /// The CPU that went down.
     pub cpu: CpuIndex,
     /// Its Powerdown figure in ticks.
     pub powerdown: u64,
@@ -44,7 +44,7 @@ pub struct Arrival {
 /// Powerdown.
 #[derive(Debug)]
 pub struct LockQueue {
-    /// The CPUs.
+    /// The CPUs, first down first.
     pub arrivals: Vec<Arrival>,
     /// The CPUs with long cache flushes.
     pub long_flushes: CpuSet,
@@ -54,7 +54,7 @@ pub struct LockQueue {
 
 impl LockQueue {
     /// Fits the line. Returns None if timestamps do not show the order, or if no line fits.
-    pub fn of(scenario: &Scenario) -> Option<Self> {
+    pub fn fit(scenario: &Scenario) -> Option<Self> {
         if !scenario.has_order() {
             return None;
         }
@@ -105,7 +105,7 @@ pub(super) fn find_lock_queue(
 }
 
 fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Finding> {
-    let queue = LockQueue::of(scenario)?;
+    let queue = LockQueue::fit(scenario)?;
     let residual = if verbosity.is_full() {
         residual(points(&queue.arrivals))
     } else {
@@ -121,7 +121,10 @@ fn lock_queue(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Fi
                  line."
             );
         }
-        sentence += &format!(" In this order: CPU {}.", words::cpus(run, cpus()));
+        sentence += &format!(
+            " In this order: CPU {}.",
+            sentence_parts::list_cpus(run, cpus())
+        );
     }
     Some(Finding {
         kind: LOCK_QUEUE,
@@ -154,7 +157,7 @@ fn sentence(run: &Run, queue: &LockQueue) -> String {
     let long = &queue.long_flushes;
     if !long.is_empty() {
         let flushes = Plural(long.iter().count() as u64, "cache flush");
-        let cpus = words::cpus(run, long.iter());
+        let cpus = sentence_parts::list_cpus(run, long.iter());
         text += &format!(", without the longer {flushes} of CPU {cpus}, for which later CPUs wait");
     }
     text + "."

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::sentence_parts;
 use super::subject::Subject;
-use super::words;
 use crate::model::{Finding, FindingKind};
 
 /// CPUs that were lost.
@@ -25,7 +25,7 @@ pub(super) fn find_lost(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Fin
         None => String::new(),
     };
     let label = run.label(cpu);
-    let mut others = words::cpus(run, lost().skip(1).map(|(cpu, _)| cpu));
+    let mut others = sentence_parts::list_cpus(run, lost().skip(1).map(|(cpu, _)| cpu));
     if !others.is_empty() {
         others = format!("; also lost: CPU {others}");
     }

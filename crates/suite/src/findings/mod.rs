@@ -13,12 +13,12 @@ mod overruns;
 mod reached;
 mod resolution;
 mod rules;
+pub(crate) mod sentence_parts;
 mod subject;
 #[cfg(test)]
 mod tests;
 mod waited;
 mod wake_source;
-pub(crate) mod words;
 
 pub use self::failed_checks::FAILED_CHECK;
 pub use self::last_man::LAST_MAN;
@@ -28,6 +28,6 @@ pub use self::lost::LOST;
 pub use self::not_counted::NOT_COUNTED;
 pub use self::resolution::tick_ns;
 pub use self::rules::{RULES, findings_of};
+pub use self::sentence_parts::list_first_few;
 pub use self::subject::{Rule, Subject, Verbosity};
 pub use self::waited::WAITED;
-pub use self::words::list;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use hardware::board::CpuIndex;
 use hardware::text::join::append;
 
+use super::sentence_parts;
 use super::subject::Subject;
-use super::words;
 use crate::measure::Reason;
 use crate::model::{Counts, Finding, FindingKind};
 
@@ -33,7 +33,7 @@ pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> 
         if total > 0 {
             all += total;
             let cpus = rejected.iter().filter(of_reason).map(|(cpu, _)| *cpu);
-            let (key, cpus) = (reason.key(), words::cpus(run, cpus));
+            let (key, cpus) = (reason.key(), sentence_parts::list_cpus(run, cpus));
             append(
                 &mut by_reason,
                 ", ",
@@ -52,7 +52,7 @@ pub(super) fn find_not_counted(&Subject { run, scenario, .. }: &Subject<'_>) -> 
         Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
     });
     by_reason += &first.unwrap_or_default();
-    let sentence = words::not_counted(all, &by_reason);
+    let sentence = sentence_parts::not_counted_sentence(all, &by_reason);
     let cpus = rejected.iter().map(|(cpu, _)| *cpu);
     [Finding::by_counts(NOT_COUNTED, sentence, cpus)].into()
 }

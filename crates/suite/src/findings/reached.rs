@@ -9,8 +9,8 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::{Mismatch, Reached};
 use hardware::text::join::join;
 
+use super::sentence_parts;
 use super::subject::Subject;
-use super::words;
 use crate::model::{Evidence, Finding, FindingKind, Run, Scenario};
 
 /// The states that were reached.
@@ -36,7 +36,8 @@ pub(super) fn find_reached(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<
     let by_state = states.iter().map(|state| {
         let is_here =
             |(_, reached_state): &&(CpuIndex, Reached)| reached_state.state == Some(*state);
-        let cpus = words::cpus(run, cells.iter().filter(is_here).map(|(cpu, _)| *cpu));
+        let cpus =
+            sentence_parts::list_cpus(run, cells.iter().filter(is_here).map(|(cpu, _)| *cpu));
         format!("{state:#010x} (CPU {cpus})")
     });
     let by_state = if states.is_empty() {

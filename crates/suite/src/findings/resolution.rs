@@ -9,8 +9,8 @@ use hardware::board::CpuIndex;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Plural;
 
+use super::sentence_parts;
 use super::subject::{Subject, Verbosity};
-use super::words;
 use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 
@@ -80,7 +80,7 @@ fn of_column(
         (ticks > 0).then_some((cell.cpu, ticks))
     };
     let figures: Vec<(CpuIndex, u64)> = scenario.cells.iter().filter_map(ticks).collect();
-    let range = words::range(figures.iter().map(|(_, ticks)| *ticks))?;
+    let range = sentence_parts::find_range(figures.iter().map(|(_, ticks)| *ticks))?;
     let (least @ ..COARSE, most) = range else {
         return None;
     };

@@ -24,7 +24,7 @@ impl Verbosity {
 pub struct Subject<'r> {
     /// The run to which the scenario belongs. In the payload, it does not contain any results.
     pub run: &'r Run,
-    /// The scenario.
+    /// The scenario whose figures the rule examines.
     pub scenario: &'r Scenario,
     /// The level of detail of the findings.
     pub verbosity: Verbosity,

@@ -13,7 +13,7 @@ use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric, Reason};
 use crate::model::*;
-use crate::testing::example::{self, good};
+use crate::testing::synthetic::{self, good};
 
 const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
 
@@ -47,20 +47,20 @@ fn table(cpus: u16, figures: impl Fn(u16) -> [u64; 3], id: ScenarioId) -> (Run, 
     let scenario = Scenario {
         conditions: None,
         cells: (0..cpus).map(cell).collect(),
-        ..good(&example::run(1), id)
+        ..good(&synthetic::run(1), id)
     };
     let run = Run {
-        cpus: example::run(cpus).cpus,
+        cpus: synthetic::run(cpus).cpus,
         scenarios: [scenario.clone()].into(),
         ..Run::default()
     };
     (run, scenario)
 }
 
-/// In example runs, CPU 3 in each cluster of four is the last man.
+/// In synthetic runs, CPU 3 in each cluster of four is the last man.
 #[test]
 fn the_last_man_by_timestamps() {
-    let run = example::run(4);
+    let run = synthetic::run(4);
     let scenario = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
                  the others' 4.42 us.";
@@ -92,7 +92,7 @@ fn the_last_man_by_timestamps() {
 
 #[test]
 fn a_last_man_that_is_not_known() {
-    let run = example::run(8);
+    let run = synthetic::run(8);
     let parallel = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let [mut no_stamps, mut no_row, mut none] = [0; 3].map(|_| parallel.clone());
     no_stamps.cells[5].shown = None;
@@ -117,13 +117,13 @@ fn a_last_man_that_is_not_known() {
 
 #[test]
 fn states_that_were_reached() {
-    let run = example::run_with(4, |facts| facts.stat = true);
+    let run = synthetic::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SUSPEND_DEEP_SERIAL);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Verbosity::Short, REACHED);
     let unknown = "Reached: unknown, because no valid round read PSCI_STAT, or the states' levels \
                    are unknown.";
     assert_eq!(reached(&scenario), [unknown]);
-    scenario.cells[3] = example::with_a_lost_cpu(scenario.clone()).cells[3].clone();
+    scenario.cells[3] = synthetic::with_a_lost_cpu(scenario.clone()).cells[3].clone();
     let lost = "Reached: unknown, because a lost CPU may be on.";
     assert_eq!(reached(&scenario), [lost]);
 
@@ -166,7 +166,7 @@ fn states_that_were_reached() {
 
 /// Returns a scenario in which the CPUs have these Powerdown times.
 fn queue(powerdown: &[u64]) -> Scenario {
-    let run = example::run(u16::try_from(powerdown.len()).expect("a small board"));
+    let run = synthetic::run(u16::try_from(powerdown.len()).expect("a small board"));
     let mut scenario = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
     for (row, ticks) in scenario.cells.iter_mut().zip(powerdown) {
         row.set_figure(Metric::Powerdown, Some(*ticks));
@@ -180,7 +180,7 @@ fn queue(powerdown: &[u64]) -> Scenario {
 
 #[test]
 fn lock_queues() {
-    let run = example::run(4);
+    let run = synthetic::run(4);
     let short_text = |scenario: &Scenario| only(&run, scenario, Verbosity::Short, LOCK_QUEUE);
     let even = queue(&[4000, 3000, 2010, 1000]);
     let sentence = "Lock queue: powerdown grows by 15.98 us with each position in \
@@ -213,7 +213,7 @@ R2 100 %), without the longer cache flush of CPU 0.2, for which later CPUs wait.
 
 #[test]
 fn wake_ups_that_waited() {
-    let run = example::run(4);
+    let run = synthetic::run(4);
     let mut scenario = good(&run, ScenarioId::CPU_SUSPEND_PARALLEL);
     let waited_text = |scenario: &Scenario, verbosity| of_kind(&run, scenario, verbosity, WAITED);
     // A wake-up that takes three times the minimum does not count as delayed.
@@ -229,7 +229,7 @@ fn wake_ups_that_waited() {
 
 #[test]
 fn figures_of_few_ticks() {
-    let run = example::run(4);
+    let run = synthetic::run(4);
     let scenario = good(&run, ScenarioId::PSCI_VERSION_PARALLEL);
     let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; one tick is 33 % of the \
                  minimum.";
@@ -257,9 +257,9 @@ fn figures_of_few_ticks() {
 
 #[test]
 fn more_than_one_lost_cpu() {
-    let run = example::run(8);
+    let run = synthetic::run(8);
     let scenario = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
-    let mut scenario = example::with_a_lost_cpu(scenario);
+    let mut scenario = synthetic::with_a_lost_cpu(scenario);
     scenario.cells[5].lost = scenario.cells[3].lost;
     assert_eq!(
         only(&run, &scenario, Verbosity::Short, LOST),
@@ -271,7 +271,7 @@ fn more_than_one_lost_cpu() {
 #[test]
 fn wake_sources() {
     use WakeSource::{Frame, Helper};
-    let run = example::run(4);
+    let run = synthetic::run(4);
     let found = [
         (ScenarioId::CPU_SUSPEND_PARALLEL, Frame, None, None),
         (ScenarioId::CPU_SUSPEND_PARALLEL, Helper, Some(2), None),
@@ -304,11 +304,11 @@ In states that stop the CPUs' own timers: the lead wakes every other CPU by SGI.
 
 #[test]
 fn expiries_that_were_missed() {
-    let run = example::run(4);
+    let run = synthetic::run(4);
     let cell = |cpu, cpu_count, valid_count, overrun_count| {
         let step = CellStep {
             cpus: cpu_count,
-            ..CellStep::of(Variant::new("mixed"))
+            ..CellStep::with_variant(Variant::new("mixed"))
         };
         let mut cell = Cell::new(CpuIndex::new(cpu), step);
         cell.counts = Some(Counts {

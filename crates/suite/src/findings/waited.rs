@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 
+use super::sentence_parts;
 use super::subject::{Subject, Verbosity};
-use super::words;
 use crate::measure::Metric;
 use crate::model::{Cell, Evidence, Finding, FindingKind, Run, Scenario};
 
@@ -37,7 +37,7 @@ fn waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Findin
     }
     let wakeup = |cell: &Cell| Some((cell.cpu, cell.figure(Metric::Wakeup)?));
     let wakeups: Vec<(CpuIndex, u64)> = scenario.cells.iter().filter_map(wakeup).collect();
-    let (least, _) = words::range(wakeups.iter().map(|(_, ticks)| *ticks))?;
+    let (least, _) = sentence_parts::find_range(wakeups.iter().map(|(_, ticks)| *ticks))?;
     let limit = least.saturating_mul(FAR_LONGER);
     let (long, others): (Vec<_>, Vec<_>) = wakeups.iter().partition(|(_, ticks)| *ticks > limit);
     if least == 0 || long.is_empty() {
@@ -48,12 +48,12 @@ fn waited(run: &Run, scenario: &Scenario, verbosity: Verbosity) -> Option<Findin
         let (label, span) = (run.label(*cpu), clock.span(*ticks));
         format!("{label} ({span})")
     });
-    let others = words::range(others.iter().map(|(_, ticks)| *ticks))?;
+    let others = sentence_parts::find_range(others.iter().map(|(_, ticks)| *ticks))?;
     Some(Finding {
         kind: WAITED,
         sentence: format!(
             "Wake-ups that waited: CPU {}; the others took {}.",
-            words::list(long),
+            sentence_parts::list_first_few(long),
             clock.range(others)
         ),
         cpus: wakeups.iter().map(|(cpu, _)| *cpu).collect(),

@@ -61,8 +61,10 @@ pub(super) fn find_wake_source(&Subject { run, scenario, .. }: &Subject<'_>) -> 
 /// Returns the CPU that stays awake only to wake the lead, according to the lead's cell.
 fn helper_of_lead(run: &Run, scenario: &Scenario) -> Option<CpuIndex> {
     let lead = run.lead()?;
-    // A helper used for the entire scenario also wakes the other CPUs.
-    let is_of_lead = scenario.helper.is_none();
+    if scenario.helper.is_some() {
+        // A helper used for the entire scenario also wakes the other CPUs.
+        return None;
+    }
     let mut cells = scenario.cells.iter().filter(|cell| cell.cpu == lead);
-    cells.find_map(|cell| cell.helper).filter(|_| is_of_lead)
+    cells.find_map(|cell| cell.helper)
 }

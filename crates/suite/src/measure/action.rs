@@ -44,7 +44,7 @@ pub enum Action {
     },
     /// Repeat one operation, timing the batch.
     Repeat {
-        /// The operation.
+        /// What each repetition does.
         operation: Operation,
         /// The number of repetitions; at least 1.
         count: u32,

@@ -12,6 +12,8 @@ use hardware::spec::smccc::Service;
 use hardware::spec::ticks::Clock;
 use serde::{Deserialize, Serialize};
 
+use super::time_source::TimeSource;
+
 /// The measurement overhead in ticks: the minimum of many attempts on the lead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
@@ -83,7 +85,7 @@ impl fmt::Display for NoCpuOff {
 pub struct Identity {
     /// MIDR_EL1: the implementer and part number.
     pub midr: u64,
-    /// The caches.
+    /// The sizes of its caches, from CLIDR_EL1 and CCSIDR_EL1.
     pub caches: Caches,
     /// The CPU's CNTFRQ_EL0, in Hz. Firmware must set it on each CPU.
     pub frequency: u64,
@@ -149,7 +151,7 @@ pub struct Facts {
     pub kvm: bool,
     /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
-    /// The measurement overhead.
+    /// What the measurement itself costs, in ticks.
     pub overheads: Overheads,
 }
 
@@ -186,5 +188,14 @@ impl Facts {
     /// Returns the number of counter ticks in `microseconds`; see [`Clock::ticks`].
     pub fn ticks(&self, microseconds: u64) -> u64 {
         self.clock().ticks(microseconds)
+    }
+
+    /// Returns the readings that are available on this machine.
+    pub fn time_source(&self) -> TimeSource {
+        if self.pmf.is_ok() {
+            TimeSource::CounterAndPmf
+        } else {
+            TimeSource::Counter
+        }
     }
 }

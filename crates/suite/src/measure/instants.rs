@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::metric::Metric;
 
-/// An instant in a sample. Each one is a field of [`super::Outcome`].
+/// An instant in a sample. [`super::Outcome`] and its [`super::Details`] have a field for each one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields of Outcome are documented")]
+#[expect(
+    missing_docs,
+    reason = "the fields of Outcome and Details are documented"
+)]
 pub enum Instant {
     Before,
     Stamp(Stamp),

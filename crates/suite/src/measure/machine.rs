@@ -19,7 +19,7 @@ pub trait Machine {
     /// Runs one round in bounded time and writes one outcome for each CPU on the board. If a CPU is
     /// lost in the round, its action ends with [`super::outcome::ActionEnd::Lost`], and it does not
     /// take part in later rounds.
-    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
+    fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
     /// Returns the counts kept by the CPU's timer handler; None if there are none or the CPU is
     /// lost.

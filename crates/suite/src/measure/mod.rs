@@ -15,6 +15,7 @@ mod round;
 mod sample_count;
 mod statistics;
 mod tally;
+mod time_source;
 mod wait_limits;
 
 pub use self::action::{Action, Operation, Preparation, SingleCall};
@@ -24,7 +25,9 @@ pub use self::histogram::{Bin, Histogram};
 pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
-pub use self::outcome::{ActionEnd, KeptContext, Outcome};
+pub use self::outcome::{
+    ActionEnd, Details, InterruptTimes, KeptContext, Outcome, PowerCycle, Suspended,
+};
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{
     AfterRound, Interrupt, InterruptedCall, OsInitiated, Participants, Race, Round, Task, Waker,
@@ -33,4 +36,5 @@ pub use self::round::{
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};
 pub use self::tally::{Account, LatencyKind, RunningSummary, Schedule, Tally};
+pub use self::time_source::TimeSource;
 pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -55,11 +55,12 @@ pub struct OrderTimes {
 /// One CPU's task in a round. The default is to power off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// The round.
+    /// The round to which the order belongs.
     pub round: Round,
-    /// The action.
+    /// What this CPU does, which may differ from [`Round::action`] for a helper and in OS-initiated
+    /// mode.
     pub action: Action,
-    /// The instants.
+    /// When the CPU acts, in ticks from the round's start.
     pub times: OrderTimes,
     /// True if the timer frame wakes this CPU when its wake-up is due; the CPU's own timer expires
     /// later.
@@ -80,7 +81,7 @@ pub struct OrderBook<'o> {
     pub lead: CpuIndex,
     /// All CPUs, in board order.
     pub cpus: &'o [Cpu],
-    /// The round.
+    /// The round for which the orders are.
     pub round: Round,
     /// Returns true for a lost CPU.
     pub is_lost: &'o dyn Fn(CpuIndex) -> bool,

@@ -1,16 +1,16 @@
 //! The outcome of one CPU's action in a round. The machine code fills an [`Outcome`] with raw counter
 //! values and return codes; [`Outcome::judge`] decides whether it counts.
 
+mod figures;
+mod judge;
+
 use hardware::spec::counter_value::{CounterValue, ticks_between};
 use hardware::spec::pmf::{ReadError, Stamp, Stamps};
-use hardware::spec::psci;
 use hardware::spec::stat::Rise;
 
-use super::action::{Action, SingleCall};
+use super::action::{Action, Preparation, SingleCall};
 use super::capture_sequence::CaptureSequence;
-use super::instants::{Instant, Instants};
-use super::metric::Metric;
-use super::rejection::{Detail, Loss, Reason, Rejection};
+use super::rejection::Loss;
 
 /// How a CPU's action ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,18 +46,16 @@ impl ActionEnd {
     }
 }
 
-/// A CPU's raw record of one round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A CPU's raw record of one round: what every action has, and the [`Details`] of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The action.
+    /// What the CPU was ordered to do; [`Action::None`] if it had no order.
     pub action: Action,
     /// How it ended.
     pub end: ActionEnd,
     /// The low word of X0 after the call, or after the last call of a loop; None if no call
     /// returned.
     pub code: Option<i32>,
-    /// A loop's cycles from PMCCNTR_EL0; None if that register does not count.
-    pub cycles: Option<u64>,
     /// The agreed instant at which the round's CPUs make their calls.
     pub start: Option<CounterValue>,
     /// The counter just before the call. Before a power-down, it is read earlier, because registers
@@ -66,25 +64,70 @@ pub struct Outcome {
     /// The counter just after the call, or at the entry point. None if an erratum corrupted the
     /// read.
     pub returned_at: Option<CounterValue>,
-    /// When the wake-up was due, or just before the SGI was sent.
-    pub due: Option<CounterValue>,
-    /// When the lead called CPU_ON for this CPU.
-    pub turned_on: Option<CounterValue>,
-    /// When this CPU executed its first instruction after CPU_ON, or the first instruction of its
-    /// interrupt handler.
-    pub entered: Option<CounterValue>,
-    /// When AFFINITY_INFO first returned OFF to the lead.
-    pub seen_off: Option<CounterValue>,
     /// The end of the round's quiet time. CPUs that are awake do nothing until then.
     pub quiet_until: Option<CounterValue>,
-    /// The CPU's timestamps, read before its next PSCI call.
-    pub stamps: Stamps,
-    /// Why the timestamps could not be read; None if they were read or PMF is not used.
-    pub stamps_error: Option<ReadError>,
+    /// The CPU's timestamps, read before its next PSCI call, or why they could not be read. All are
+    /// None if PMF is not used.
+    pub stamps: Result<Stamps, ReadError>,
+    /// What only this kind of action has.
+    pub details: Details,
+}
+
+/// The part of an [`Outcome`] that depends on its action. [`Outcome::new`] chooses the variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Details {
+    /// Nothing: there was no call, or one that simply returns.
+    None,
+    /// The CPU slept. The timed call is the suspend itself or the first call after it.
+    Suspend(Suspended),
+    /// One of the rounds in which a CPU powers off and comes up again.
+    PowerCycle(PowerCycle),
+    /// The CPU took an interrupt during a call.
+    Interrupt(InterruptTimes),
+    /// The CPU took interrupts, or loaded the memory system, during a window. Its
+    /// [`Tally`](super::Tally) has the results.
+    Window,
+    /// The CPU repeated an operation.
+    Loop {
+        /// The cycles of all repetitions, from PMCCNTR_EL0; None if that register does not count.
+        cycles: Option<u64>,
+    },
+}
+
+/// A CPU's sleep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Suspended {
+    /// When the wake-up was due, or just before the SGI was sent.
+    pub due: Option<CounterValue>,
     /// The increase in the PSCI_STAT values, if the round requested them.
     pub rise: Rise,
-    /// What a suspend did to the CPU's context, if the round checks it.
+    /// What the suspend did to the CPU's context, if the round checks it.
     pub kept: Option<KeptContext>,
+}
+
+/// A CPU_OFF, and the CPU_ON before or after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PowerCycle {
+    /// When the lead, which stays idle while the CPU powers off, becomes active again.
+    pub lead_active_at: Option<CounterValue>,
+    /// When AFFINITY_INFO first returned OFF to the lead. If the lead floods the CPU with CPU_ON
+    /// calls instead, when the firmware accepted one.
+    pub seen_off: Option<CounterValue>,
+    /// When the lead called CPU_ON for this CPU.
+    pub turned_on: Option<CounterValue>,
+    /// When this CPU executed its first instruction after CPU_ON. None if an erratum corrupted the
+    /// read.
+    pub entered: Option<CounterValue>,
+}
+
+/// The times of an interrupt that falls due during a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterruptTimes {
+    /// When the CPU's timer expired.
+    pub due: Option<CounterValue>,
+    /// When this CPU executed the first instruction of its interrupt handler. None if it took no
+    /// interrupt, or if an erratum corrupted the read.
+    pub entered: Option<CounterValue>,
 }
 
 /// Whether each part of a CPU's context that later wake-ups depend on is the same after a suspend as
@@ -100,28 +143,60 @@ pub struct KeptContext {
     pub vectors: Option<bool>,
 }
 
+impl Default for Outcome {
+    fn default() -> Self {
+        Self::new(Action::None)
+    }
+}
+
 impl Outcome {
+    /// Returns the outcome of an action that was not performed.
+    pub fn new(action: Action) -> Self {
+        Self {
+            action,
+            end: ActionEnd::NotRun,
+            code: None,
+            start: None,
+            before: None,
+            returned_at: None,
+            quiet_until: None,
+            stamps: Ok(Stamps::default()),
+            details: Details::of_action(action),
+        }
+    }
+
     /// Returns true if the CPU took part in the round.
     pub fn took_part(&self) -> bool {
         !matches!(self.action, Action::None | Action::Help)
     }
 
+    /// Returns when the interrupt that wakes the CPU, or that disturbs its call, was due.
+    pub const fn due(&self) -> Option<CounterValue> {
+        match self.details {
+            Details::Suspend(suspended) => suspended.due,
+            Details::Interrupt(interrupt) => interrupt.due,
+            Details::None | Details::PowerCycle(_) | Details::Window | Details::Loop { .. } => None,
+        }
+    }
+
+    /// Returns one of the CPU's timestamps; None if it was never written or could not be read.
+    pub fn stamp(&self, stamp: Stamp) -> Option<CounterValue> {
+        self.stamps.ok()?.at(stamp)
+    }
+
     /// Returns the timestamps that the call captures; None if it captures none.
     pub fn capture_sequence(&self) -> Option<CaptureSequence> {
-        let turned_on = self.turned_on;
-        match self.action {
-            Action::ReadBack => Some(CaptureSequence::OffOn { turned_on }),
-            Action::Version
-            | Action::ColdCall {
-                call: SingleCall::Version,
-                ..
-            } => Some(CaptureSequence::Call),
-            // PMF does not time its own calls.
-            Action::ColdCall {
-                call: SingleCall::ReadStamp,
-                ..
-            } => None,
-            action => match action.sleep_is_powerdown() {
+        match (self.action, self.details) {
+            (Action::ReadBack, Details::PowerCycle(PowerCycle { turned_on, .. })) => {
+                Some(CaptureSequence::OffOn { turned_on })
+            }
+            (Action::Version, _) => Some(CaptureSequence::Call),
+            (Action::ColdCall { call, .. }, _) => match call {
+                SingleCall::Version => Some(CaptureSequence::Call),
+                // PMF does not time its own calls.
+                SingleCall::ReadStamp => None,
+            },
+            (action, _) => match action.sleep_is_powerdown() {
                 Some(true) => Some(CaptureSequence::PowerDown),
                 Some(false) => Some(CaptureSequence::Standby),
                 None => None,
@@ -129,101 +204,17 @@ impl Outcome {
         }
     }
 
-    /// Decides whether this outcome is a sample. If `pmf` is true, also checks its timestamps.
-    pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
-        self.judge_end()?;
-        let is_timed = self.end.has_returned() && self.action != Action::Expire;
-        if is_timed && (self.before.is_none() || self.returned_at.is_none()) {
-            return Err(Rejection::plain(Reason::CounterErratum));
-        }
-        // Only PSCI_VERSION returns a number.
-        let is_number = self.capture_sequence() == Some(CaptureSequence::Call);
-        if let Some(code) = self.code
-            && (code < 0 || code > 0 && !is_number)
-        {
-            return Err(Rejection {
-                reason: Reason::Refused,
-                detail: Detail::Firmware(psci::ReturnCode(code)),
-            });
-        }
-        self.judge_wake_up(pmf)?;
-        if self.lateness() > 0 {
-            return Err(Rejection::plain(Reason::LateReturn));
-        }
-        let needs_entry = self.action.is_timed_off() || self.action == Action::Interrupt;
-        if needs_entry && self.entered.is_none() {
-            return Err(Rejection::plain(Reason::CounterErratum));
-        }
-        if pmf { self.judge_stamps() } else { Ok(()) }
-    }
-
-    /// Checks that the action ended as expected.
-    fn judge_end(&self) -> Result<(), Rejection> {
-        let reason = match self.end {
-            ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
-                return Ok(());
+    /// Returns true if the timestamps belong to this call.
+    pub fn has_own_stamps(&self) -> bool {
+        let Ok(stamps) = &self.stamps else {
+            return false;
+        };
+        match (self.capture_sequence(), self.before, self.returned_at) {
+            (Some(sequence), Some(before), Some(after)) => {
+                sequence.check(stamps, before, after).is_ok()
             }
-            ActionEnd::Lost(loss) => {
-                return Err(Rejection {
-                    reason: Reason::Lost,
-                    detail: Detail::Loss(loss),
-                });
-            }
-            ActionEnd::Pending => Reason::Pending,
-            ActionEnd::WokenByFallback => Reason::WokenByFallback,
-            ActionEnd::WrongContext => Reason::WrongContext,
-            ActionEnd::GaveUp => Reason::WrongAnswer,
-            // The CPU should have taken part, but the lead gave up on it first.
-            ActionEnd::NotRun => Reason::Lost,
-        };
-        Err(Rejection::plain(reason))
-    }
-
-    /// Checks that a suspended CPU slept until its wake-up was due.
-    fn judge_wake_up(&self, pmf: bool) -> Result<(), Rejection> {
-        let Some(powerdown) = self.action.sleep_is_powerdown() else {
-            return Ok(());
-        };
-        let simply_returned = powerdown && self.end == ActionEnd::Returned;
-        let is_early = match self.due {
-            Some(due) => self.awake() < Some(due),
-            None => false,
-        };
-        if simply_returned && (pmf || is_early) {
-            return Err(Rejection::plain(Reason::Abandoned));
+            _ => false,
         }
-        if is_early {
-            return Err(Rejection::plain(Reason::EarlyWake));
-        }
-        Ok(())
-    }
-
-    /// Checks that the timestamps belong to this call and that none of them is too early.
-    fn judge_stamps(&self) -> Result<(), Rejection> {
-        if let Some(error) = self.stamps_error {
-            return Err(Rejection {
-                reason: Reason::PmfRead,
-                detail: Detail::Pmf(error),
-            });
-        }
-        if let Some(sequence) = self.capture_sequence() {
-            let (Some(before), Some(after)) = (self.before, self.returned_at) else {
-                return Err(Rejection::plain(Reason::CounterErratum));
-            };
-            sequence.check(&self.stamps, before, after)?;
-        }
-        let Some(due) = self.due else {
-            return Ok(());
-        };
-        if self.action.sleeps() && self.stamps.at(Stamp::ExitHwLowPwr) < Some(due) {
-            return Err(Rejection::plain(Reason::EarlyWake));
-        }
-        // The lead was active again before CPU_OFF was complete.
-        let turned_off = self.action == Action::ReadBack && Some(due) > self.start;
-        if turned_off && self.stamps.at(Stamp::EnterHwLowPwr) >= Some(due) {
-            return Err(Rejection::plain(Reason::Overlap));
-        }
-        Ok(())
     }
 
     /// Returns the ticks from the end of the round's quiet time to the return.
@@ -232,11 +223,10 @@ impl Outcome {
     }
 
     /// Returns the counter at the CPU's first instruction after the call.
-    fn first_instruction_at(&self) -> Option<CounterValue> {
-        if self.action.measures_arrival() {
-            self.entered
-        } else {
-            self.returned_at
+    const fn first_instruction_at(&self) -> Option<CounterValue> {
+        match self.details {
+            Details::PowerCycle(cycle) => cycle.entered,
+            _ => self.returned_at,
         }
     }
 
@@ -248,80 +238,31 @@ impl Outcome {
             self.returned_at
         }
     }
+}
 
-    /// Returns true if the timestamps belong to this call.
-    pub fn has_own_stamps(&self) -> bool {
-        match (self.capture_sequence(), self.before, self.returned_at) {
-            (Some(sequence), Some(before), Some(after)) => {
-                sequence.check(&self.stamps, before, after).is_ok()
+impl Details {
+    /// Returns the empty details of an action.
+    fn of_action(action: Action) -> Self {
+        match action {
+            Action::None
+            | Action::Help
+            | Action::Version
+            | Action::ColdCall {
+                preparation: Preparation::Warm | Preparation::Evict,
+                ..
+            } => Self::None,
+            Action::Suspend { .. }
+            | Action::SystemSuspend
+            | Action::ColdCall {
+                preparation: Preparation::Suspend { .. },
+                ..
+            } => Self::Suspend(Suspended::default()),
+            Action::Off | Action::TimedOff { .. } | Action::ReadBack => {
+                Self::PowerCycle(PowerCycle::default())
             }
-            _ => false,
-        }
-    }
-
-    /// Returns the sample's instants. If `pmf` is true, they include the timestamps that the call
-    /// writes.
-    pub fn instants(&self, pmf: bool) -> Instants {
-        // The agreed start time belongs to the round that turned the CPU off, not to the read-back.
-        let base = self.start.or(self.before).map_or(0, CounterValue::number);
-        let mut instants = Instants::new(base);
-        let sequence = if pmf { self.capture_sequence() } else { None };
-        // The CPU_ON before a suspend and the power-off after it are not part of the sample.
-        let measures_arrival = self.action.measures_arrival();
-        let is_entered = measures_arrival || self.action == Action::Interrupt;
-        for instant in Instant::ALL {
-            let counter = match instant {
-                Instant::Before => self.before,
-                Instant::Stamp(stamp)
-                    if sequence.is_some_and(|sequence| sequence.captures(stamp)) =>
-                {
-                    self.stamps.at(stamp)
-                }
-                Instant::Due => self.due,
-                Instant::After => self.returned_at,
-                Instant::TurnedOn if measures_arrival => self.turned_on,
-                Instant::Entered if is_entered => self.entered,
-                Instant::SeenOff if measures_arrival => self.seen_off,
-                Instant::Stamp(_) | Instant::TurnedOn | Instant::Entered | Instant::SeenOff => None,
-            };
-            if let Some(counter) = counter {
-                instants.set(instant, counter.number().wrapping_sub(base).cast_signed());
-            }
-        }
-        instants
-    }
-
-    /// Returns a figure from an accepted outcome, in ticks or in the metric's unit; None if its
-    /// action does not have that metric.
-    pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
-        let is_cold_call = self.action.is_cold_call();
-        let is_suspend = self.action.sleeps() && !is_cold_call;
-        let simply_returns = self.capture_sequence() == Some(CaptureSequence::Call);
-        let is_read_back = self.action == Action::ReadBack;
-        let is_timed_off = self.action.is_timed_off();
-        let is_interrupted = self.action == Action::Interrupt;
-        let has_metric = match metric {
-            Metric::Powerdown | Metric::Wakeup | Metric::CacheFlush => is_suspend || is_read_back,
-            Metric::Latency => simply_returns,
-            Metric::Call => is_suspend || simply_returns || is_cold_call || is_interrupted,
-            Metric::Wake => is_suspend,
-            // With PMF, the lead polls rarely, to avoid interfering with other CPUs. The instant at
-            // which the lead reads OFF is therefore imprecise.
-            Metric::TurnOff => is_timed_off || is_read_back && !pmf,
-            Metric::TurnOn => is_timed_off || is_read_back,
-            Metric::Time => matches!(self.action, Action::Repeat { .. }),
-            Metric::Cycles => return self.cycles,
-            Metric::Entry => is_interrupted,
-            Metric::Handler
-            | Metric::Masked
-            | Metric::LastOffset
-            | Metric::Count
-            | Metric::Residency => false,
-        };
-        if has_metric {
-            self.instants(pmf).metric(metric)
-        } else {
-            None
+            Action::Interrupt => Self::Interrupt(InterruptTimes::default()),
+            Action::Expire => Self::Window,
+            Action::Repeat { .. } => Self::Loop { cycles: None },
         }
     }
 }

@@ -41,7 +41,7 @@ pub struct Loss {
     /// The phase in which the CPU was lost.
     #[serde(alias = "step")]
     pub phase: RoundPhase,
-    /// The cause.
+    /// What ended the wait for the CPU.
     pub cause: Cause,
 }
 
@@ -167,7 +167,7 @@ pub enum Detail {
     None,
     /// The firmware's error.
     Firmware(psci::ReturnCode),
-    /// The timestamp.
+    /// The first timestamp that cannot belong to the call.
     Stamp(Stamp),
     /// GET_TIMESTAMP's error.
     Pmf(ReadError),
@@ -180,7 +180,7 @@ pub enum Detail {
 pub struct Rejection {
     /// The reason under which the rejection is counted.
     pub reason: Reason,
-    /// The details.
+    /// The error, timestamp or loss behind the reason, if there is one.
     pub detail: Detail,
 }
 

@@ -167,7 +167,7 @@ impl Task {
 /// One round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
-    /// The participants.
+    /// The CPUs that are measured, except the helper.
     pub participants: Participants,
     /// What the participants do.
     pub task: Task,
@@ -262,7 +262,7 @@ impl Round {
 /// A call during which a CPU's timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupt {
-    /// The call.
+    /// The call that the CPU makes.
     pub call: InterruptedCall,
     /// Ticks until the timer expires, counted from a fixed number of instructions before the call.
     pub expires_in: u64,
@@ -275,12 +275,12 @@ pub enum InterruptedCall {
     Function {
         /// The function ID.
         id: u32,
-        /// The arguments.
+        /// X1 to X3.
         arguments: [u64; 3],
     },
     /// CPU_ON for a CPU that is off. That CPU powers off again before the round ends.
     CpuOn {
-        /// The CPU.
+        /// The CPU to turn on. It is not one of the round's participants.
         target: CpuIndex,
         /// The number of ticks from AFFINITY_INFO returning OFF for it to the end of the round.
         cpu_on_after: u64,

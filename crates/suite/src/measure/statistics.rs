@@ -20,14 +20,14 @@ pub const P99_MIN: u32 = 100;
 pub struct Summary {
     /// The number of samples. If there are none, all other fields are 0.
     pub n: u32,
-    /// The minimum.
+    /// The smallest sample.
     pub min: u64,
     /// The median; for an even number of samples, the lower of the middle two.
     pub median: u64,
     /// The 99th percentile, if there are at least [`P99_MIN`] samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
-    /// The maximum.
+    /// The largest sample.
     pub max: u64,
     /// The median absolute deviation from the median.
     pub mad: u64,
@@ -36,7 +36,7 @@ pub struct Summary {
 impl Summary {
     /// Computes the statistics of `values`. Overwrites the slice, because there is not enough
     /// memory for a copy.
-    pub fn of(values: &mut [u64]) -> Self {
+    pub fn compute(values: &mut [u64]) -> Self {
         let median = lower_median(values);
         // `values` is now sorted.
         let (&[min, ..], &[.., max]) = (&*values, &*values) else {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_summary_has_a_percentile_where_there_are_enough_samples() {
-        assert_eq!(Summary::of(&mut []), Summary::default());
+        assert_eq!(Summary::compute(&mut []), Summary::default());
         for (values, median, mad) in [
             (&mut [7][..], 7, 0),
             (&mut [9, 1], 1, 0),
@@ -100,12 +100,12 @@ mod tests {
             (&mut [10, 14, 11, 100, 12], 12, 2),
             (&mut [0, u64::MAX, u64::MAX], u64::MAX, 0),
         ] {
-            let found = Summary::of(values);
+            let found = Summary::compute(values);
             assert_eq!((found.median, found.mad), (median, mad));
         }
         for (n, p99) in [(99, None), (100, Some(99)), (101, Some(100))] {
             let mut values: Vec<u64> = (1..=n).rev().collect();
-            let summary = Summary::of(&mut values);
+            let summary = Summary::compute(&mut values);
             assert_eq!((u64::from(summary.n), summary.min), (n, 1));
             assert_eq!((summary.median, summary.max), (n.div_ceil(2), n));
             assert_eq!(summary.p99, p99);

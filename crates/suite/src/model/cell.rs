@@ -44,7 +44,7 @@ impl Default for CellStep {
 
 impl CellStep {
     /// Returns the step that does this, once for each sample, on a single CPU.
-    pub fn of(variant: Variant) -> Self {
+    pub fn with_variant(variant: Variant) -> Self {
         Self {
             variant,
             ..Self::default()
@@ -62,7 +62,7 @@ impl CellStep {
 pub struct Cell {
     /// The CPU's index in board order.
     pub cpu: CpuIndex,
-    /// The scenario step.
+    /// What the scenario varied; omitted from records if the scenario has only one step.
     #[serde(default, skip_serializing_if = "CellStep::is_only")]
     pub step: CellStep,
     /// The number of attempts; None if the log lacks the cell's record.
@@ -100,7 +100,7 @@ pub struct Cell {
 /// A series and its cell.
 #[derive(Clone, Copy, Debug)]
 pub struct CellSeries<'r> {
-    /// The cell.
+    /// The cell that contains the series.
     pub cell: &'r Cell,
     /// One of the cell's series.
     pub series: &'r Series,
@@ -114,7 +114,7 @@ pub struct Counts {
     /// Attempts that are not samples, by reason, excluding trials and warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<(Reason, u32)>,
-    /// The first rejection.
+    /// The first attempt that was not a sample, with details; None if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Rejection>,
 }

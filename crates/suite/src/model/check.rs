@@ -170,7 +170,7 @@ pub enum CheckEnd {
 /// One check, together with all CPUs for which it had the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// The function.
+    /// The function under test or, if a CPU was lost, the function that lost it.
     pub function: Function,
     /// How the function was called.
     pub probe: Probe,
@@ -187,7 +187,7 @@ pub struct Check {
     /// The low word of X0, if the call returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<i32>,
-    /// The result.
+    /// Whether the call did what the specification requires.
     pub end: CheckEnd,
 }
 
@@ -200,7 +200,7 @@ impl Check {
             Some(value) => format!(" {value}"),
             None => String::new(),
         };
-        let labels = self.cpus.iter().map(|cpu| Label::of(cpus, cpu));
+        let labels = self.cpus.iter().map(|cpu| Label::for_cpu(cpus, cpu));
         let on = if self.cpus.is_empty() { "" } else { " on CPU " };
         format!("{function}{value} ({what}){on}{}", join(labels, ", "))
     }

@@ -14,9 +14,9 @@ pub struct Cpu {
     /// The CPU's MPIDR; None if the CPU comes from TFTF's logs or tables.
     #[serde(with = "hex::option")]
     pub mpidr: Option<Mpidr>,
-    /// The cluster number.
+    /// The cluster, numbered from 0 in board order.
     pub cluster: u16,
-    /// The core number within the cluster.
+    /// The core within the cluster, numbered from 0.
     pub core: u16,
     /// The thread number within the core.
     pub thread: u16,
@@ -36,7 +36,7 @@ pub struct Label {
 impl Label {
     /// Returns the label for one of `cpus`, or for a CPU without an MPIDR if there is none at
     /// `index`.
-    pub fn of<C>(cpus: &[C], index: CpuIndex) -> Self
+    pub fn for_cpu<C>(cpus: &[C], index: CpuIndex) -> Self
     where
         for<'c> &'c C: Into<Cpu>,
     {

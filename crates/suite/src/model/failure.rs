@@ -100,7 +100,7 @@ fn is_zero(count: &u16) -> bool {
 impl Failure {
     /// Returns the reason in words, for a run on `cpus` that measures with `clock`.
     pub fn sentence(&self, cpus: &[Cpu], clock: Clock) -> String {
-        let name = |cpu| format!("CPU {}", Label::of(cpus, cpu));
+        let name = |cpu| format!("CPU {}", Label::for_cpu(cpus, cpu));
         match *self {
             Self::TooFewSamples {
                 cpu,

@@ -12,7 +12,7 @@ use crate::measure::Metric;
 /// A conclusion drawn from a scenario's figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The kind.
+    /// The rule that found it.
     pub kind: FindingKind,
     /// The conclusion in one or more sentences.
     #[serde(rename = "text")]

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use hardware::board::{LeftOut, LeftOutState as BoardState};
 use hardware::spec::psci::StateFormat;
-use hardware::text::outside::Shown;
+use hardware::text::untrusted::Shown;
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of a node name in output, in characters. Names in valid trees are shorter.
@@ -16,7 +16,7 @@ const NAME_MAX: usize = 48;
 pub struct LeftOutState {
     /// The name of the state's node or, if there is no such node, of the node that lists it.
     pub name: String,
-    /// The reason.
+    /// Why the payload does not use the state.
     pub reason: LeftOut,
 }
 

@@ -61,7 +61,7 @@ pub struct Head {
 pub struct End {
     /// The number of records, including this one.
     pub records: u32,
-    /// The verdict.
+    /// Whether the run passed, as the payload computed it.
     pub verdict: Verdict,
     /// Counts across all scenarios.
     pub totals: Totals,
@@ -119,7 +119,7 @@ impl Run {
 
     /// Returns the name of the CPU at `index`.
     pub fn label(&self, index: CpuIndex) -> Label {
-        Label::of(&self.cpus, index)
+        Label::for_cpu(&self.cpus, index)
     }
 
     /// Returns the largest number of threads in a core.

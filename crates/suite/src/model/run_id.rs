@@ -77,11 +77,11 @@ mod tests {
     use std::string::ToString;
 
     use super::*;
-    use crate::testing::example;
+    use crate::testing::synthetic;
 
     #[test]
     fn each_part_makes_another_run() {
-        let facts = example::run(1).facts.expect("the fake's");
+        let facts = synthetic::run(1).facts.expect("the fake's");
         let other = Facts {
             psci_version: facts.psci_version + 1,
             ..facts

@@ -13,7 +13,7 @@ pub struct Sample {
     /// The index among the CPU's samples at this step.
     #[serde(alias = "place")]
     pub index: u32,
-    /// The instants.
+    /// When the call, its timestamps and its wake-up happened.
     pub instants: Instants,
 }
 

@@ -16,9 +16,9 @@ use crate::plan::{Method, ScenarioId};
 /// The results of a scenario with one method and at most one helper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// The scenario.
+    /// Which scenario this is; an index into the list of all scenarios.
     pub id: ScenarioId,
-    /// The method.
+    /// Whether CPUs power off between samples, as in TFTF, or stay on.
     pub method: Method,
     /// In parallel scenarios, the CPU that stayed awake for the others.
     pub helper: Option<CpuIndex>,
@@ -41,7 +41,7 @@ pub struct Scenario {
 /// Identifies a [`Scenario`] within its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScenarioKey {
-    /// The scenario.
+    /// The index into the list of all scenarios. Records contain its tag.
     #[serde(rename = "s")]
     pub id: ScenarioId,
     /// The method; omitted if it is TFTF's.
@@ -195,7 +195,8 @@ impl Scenario {
 
     /// Returns all series of a scenario outside TFTF's suite; none for a scenario in the suite.
     pub fn step_series(&self) -> impl Iterator<Item = CellSeries<'_>> + Clone {
-        self.all_series().filter(|_| !self.id.is_suite())
+        let cells: &[Cell] = if self.id.is_suite() { &[] } else { &self.cells };
+        cells.iter().flat_map(Cell::all_series)
     }
 
     /// Returns all series in all cells.

@@ -9,7 +9,7 @@ use crate::measure::{Histogram, Metric, Summary};
 /// A metric's figures in a cell, in the metric's unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
-    /// The metric.
+    /// What was measured. Its unit is [`Metric::unit`].
     pub metric: Metric,
     /// The CPU's representative figure in tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,11 +27,11 @@ pub struct Series {
 impl Series {
     /// Returns a series without samples.
     pub fn new(metric: Metric) -> Self {
-        Self::of(metric, Summary::default())
+        Self::with_summary(metric, Summary::default())
     }
 
     /// Returns a series for these samples, represented by their median.
-    pub fn of(metric: Metric, summary: Summary) -> Self {
+    pub fn with_summary(metric: Metric, summary: Summary) -> Self {
         Self {
             metric,
             shown: (summary.n > 0).then_some(summary.median),
@@ -53,12 +53,13 @@ pub struct BinCounts {
 
 impl BinCounts {
     /// Returns the counts of a histogram; none if the histogram is empty.
-    pub fn of(histogram: &Histogram) -> Self {
+    pub fn from_histogram(histogram: &Histogram) -> Self {
         let first = histogram.counts().position(|count| count > 0);
         let last = histogram.counts().rposition(|count| count > 0);
-        let (first, end) = first.zip(last).map_or((0, 0), |(first_index, last_index)| {
-            (first_index, last_index + 1)
-        });
+        let (first, end) = match (first, last) {
+            (Some(first), Some(last)) => (first, last + 1),
+            _ => (0, 0),
+        };
         let mut counts = Vec::with_capacity(end - first);
         counts.extend(histogram.counts().take(end).skip(first));
         Self {

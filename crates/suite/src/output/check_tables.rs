@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::findings::list;
+use crate::findings::list_first_few;
 use crate::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
 use hardware::text::prose::paragraph;
 
@@ -15,7 +15,11 @@ use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// Writes a scenario's checks, and the reasons why some were skipped. Writes nothing if there are
 /// no checks.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_check_tables(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+) -> fmt::Result {
     if scenario.checks.is_empty() {
         return Ok(());
     }
@@ -86,7 +90,7 @@ fn not_tried(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result
         reasons.push(why);
         let is_same = |other: &&Check| other.end == CheckEnd::NotTried(why);
         let same = scenario.checks.iter().filter(is_same);
-        let subjects = list(same.map(|check| check.subject(&run.cpus)));
+        let subjects = list_first_few(same.map(|check| check.subject(&run.cpus)));
         paragraph(out, "* ", 2, &format_args!("Not tried: {subjects}: {why}."))?;
     }
     if reasons.is_empty() {

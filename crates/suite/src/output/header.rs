@@ -10,9 +10,9 @@ use crate::plan::{Key, Plan, is_foreign};
 use hardware::board::{GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
-use hardware::text::outside::Shown;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
+use hardware::text::untrusted::Shown;
 
 use super::tftf_lines;
 
@@ -23,12 +23,12 @@ const INDENT: usize = 15;
 const PASSED_OVER_MAX: usize = 1000;
 
 /// Prints the first lines of a run.
-pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
+pub fn print_header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let (Some(head), Some(facts), Some(plan)) = (&run.head, &run.facts, &run.plan) else {
         return Ok(());
     };
     if run.has_tftf_lines() {
-        tftf_lines::begin(out, facts.exception_level)?;
+        tftf_lines::write_opening(out, facts.exception_level)?;
     }
     writeln!(out, "\npsci-bench {}", head.version)?;
     let Identity {
@@ -49,7 +49,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
                   each CPU's medians";
     let has_suite = !plan.scenarios.suite().is_empty();
     let tables_line = ("Tables", has_suite.then(|| tables.into()));
-    let lists: [&[_]; 3] = [&board_lines, &conditions(run), &[tables_line]];
+    let lists: [&[_]; 3] = [&board_lines, &describe_conditions(run), &[tables_line]];
     for (name, text) in lists.into_iter().flatten() {
         if let Some(text) = text {
             paragraph(out, &format!("  {name:11}: "), INDENT, text)?;
@@ -59,7 +59,7 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
 }
 
 /// Prints the words in a loader's boot arguments that are ignored, if any.
-pub fn passed_over(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
+pub fn print_ignored_words(out: &mut dyn Write, bootargs: &str) -> fmt::Result {
     let text = ForeignWords(bootargs);
     if text.words().next().is_none() {
         return Ok(());
@@ -99,7 +99,7 @@ impl fmt::Display for ForeignWords<'_> {
 }
 
 /// Returns the known conditions that depend on the machine, the firmware and the plan.
-pub fn conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
+pub fn describe_conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
     let facts = run.facts.as_ref();
     [
         ("Firmware", facts.map(firmware)),

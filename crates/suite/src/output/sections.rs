@@ -12,21 +12,25 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use crate::findings::{Subject, Verbosity, findings_of, list as listed};
+use crate::findings::{Subject, Verbosity, findings_of, list_first_few};
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
 use crate::plan::{Method, ScenarioId, WARM_TITLE};
 use crate::record::Writer;
 use hardware::board::NoFrame;
 use hardware::text::prose::paragraph;
 
+use super::check_tables::write_check_tables;
 use super::header::{cpu_clocks, frequencies};
+use super::step_tables::write_step_tables;
 use super::summary::ClosingSummary;
+use super::sweeps::write_sweeps;
+use super::tables::write_suite_tables;
 use super::tftf_lines;
 use crate::bench::{States, WakeTrials};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
 /// if the run ends there.
-pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
+pub fn print_scenario_name(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
     let name = id.name();
     match method {
         _ if !id.is_suite() => paragraph(out, "", 2, &name),
@@ -35,20 +39,22 @@ pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fm
     }
 }
 
-/// Prints the results of one scenario after [`begin_scenario`]: tables and findings for each helper
-/// placement.
-pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
+/// Prints the results of one scenario after [`print_scenario_name`]: tables and findings for each
+/// helper placement.
+pub fn print_scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     match Scenario::status_of(group) {
-        _ if group.iter().all(Scenario::has_tftf_lines) => tftf_lines::scenario(out, run, group)?,
+        _ if group.iter().all(Scenario::has_tftf_lines) => {
+            tftf_lines::write_scenario(out, run, group)?
+        }
         Status::Passed => out.write_str("  Passed\n")?,
-        status => tftf_lines::reason(out, run, status)?,
+        status => tftf_lines::write_reason(out, run, status)?,
     }
     out.write_char('\n')?;
     for scenario in group {
-        super::tables::write(out, run, scenario)?;
-        super::step_tables::write(out, run, scenario)?;
-        super::sweeps::write(out, run, scenario)?;
-        super::check_tables::write(out, run, scenario)?;
+        write_suite_tables(out, run, scenario)?;
+        write_step_tables(out, run, scenario)?;
+        write_sweeps(out, run, scenario)?;
+        write_check_tables(out, run, scenario)?;
         let findings = findings_of(&Subject {
             run,
             scenario,
@@ -65,7 +71,7 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
 }
 
 /// Prints the board's idle states that are not used, and what is odd about the states in the plan.
-pub(crate) fn state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fmt::Result {
+pub(crate) fn print_state_notes(out: &mut dyn Write, run: &Run, states: &States) -> fmt::Result {
     for state in &run.left_out {
         paragraph(out, "Warning: ", 9, &state.sentence())?;
     }
@@ -93,9 +99,12 @@ pub(crate) fn print_wake_trials(
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
-    let Some(woken) = wake_trials.woken.filter(|_| !wake_trials.proven.is_empty()) else {
+    let Some(woken) = wake_trials.woken else {
         return Ok(());
     };
+    if wake_trials.proven.is_empty() {
+        return Ok(());
+    }
     let states = wake_trials
         .proven
         .iter()
@@ -115,14 +124,14 @@ pub(crate) fn print_wake_trials(
     let text = format!(
         "an SGI woke CPU {} from {}{lead}",
         run.label(woken),
-        listed(states)
+        list_first_few(states)
     );
     paragraph(out, "Wake-up trials: ", 2, &text)?;
     out.write_char('\n')
 }
 
 /// Prints the tags and names of all scenarios.
-pub fn list(out: &mut dyn Write) -> fmt::Result {
+pub fn print_scenario_list(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "\nScenarios for only=, separated by commas. Groups: suite (default), micro, all:\n",
     )?;
@@ -134,7 +143,7 @@ pub fn list(out: &mut dyn Write) -> fmt::Result {
 
 /// Prints everything that follows the last scenario, including the last line, and returns the
 /// verdict.
-pub fn closing(
+pub fn print_closing(
     out: &mut dyn Write,
     run: &Run,
     summary: &ClosingSummary,
@@ -143,7 +152,7 @@ pub fn closing(
     let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
     if run.has_tftf_lines() {
-        tftf_lines::summary(out, summary.tests_of_tftf(run))?;
+        tftf_lines::write_summary(out, summary.tests_of_tftf(run))?;
     }
     frequencies(out, run)?;
     cpu_clocks(out, run)?;
@@ -153,7 +162,7 @@ pub fn closing(
         verdict,
         totals,
     };
-    records.end(out, run, end)?;
+    records.write_end(out, run, end)?;
     if run.has_tftf_lines() {
         out.write_str("\nNOTICE:  Exiting tests.\n")?;
     }

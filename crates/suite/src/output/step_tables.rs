@@ -13,11 +13,15 @@ use crate::measure::Metric;
 use crate::model::{CellSeries, FigureScale, Run, Scenario};
 use crate::plan::{ActiveCpus, Axis};
 
-use super::table::{Table, TableStyle, text_or_absent, write_table};
+use super::table::{ABSENT, Table, TableStyle, text_or_absent, write_table};
 
 /// Writes a scenario's tables and their explanation. Writes nothing for a scenario that is in
 /// TFTF's suite or has no results.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_step_tables(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }
@@ -61,9 +65,9 @@ fn write_one(
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
     for CellSeries { cell, series } in rows {
         let summary = &series.summary;
-        let entry = |figure: Option<u64>| {
-            let known = figure.filter(|_| summary.n > 0);
-            text_or_absent(known.map(|figure| scale.text(figure)))
+        let entry = |figure: Option<u64>| match figure {
+            Some(figure) if summary.n > 0 => scale.text(figure),
+            _ => ABSENT.into(),
         };
         let mut row = vec![run.label(cell.cpu).to_string(), cell.variant_word().into()];
         if let Some(axis) = id.axis() {

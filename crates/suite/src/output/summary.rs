@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::{self, Write};
 
-use crate::findings::list;
+use crate::findings::list_first_few;
 use crate::measure::{Metric, lower_median};
 use crate::model::{
     Cell, CellSeries, CpuSet, FigureScale, Run, Scenario, Skip, Status, Totals, skipped_name,
@@ -155,7 +155,9 @@ impl ClosingSummary {
                 let _ = values.add(value);
             }
         }
-        if let Some(why) = why.filter(|_| !values.as_slice().is_empty()) {
+        if let Some(why) = why
+            && !values.as_slice().is_empty()
+        {
             self.push(scenario, Part::Values(values), why);
         }
     }
@@ -311,8 +313,10 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     let figure_of = |cpu| {
         let (_, cell) = Scenario::cell_of(group.iter(), cpu, &cluster)?;
-        let figure = cell.figure(metric).filter(|_| cell.skipped.is_none());
-        Some((figure?, cpu))
+        if cell.skipped.is_some() {
+            return None;
+        }
+        Some((cell.figure(metric)?, cpu))
     };
     let figures = run.cpu_indices().filter_map(figure_of).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);
@@ -363,9 +367,12 @@ impl Skipped {
         let name = skipped_name(self.id, self.method);
         let part = match &self.part {
             Part::Whole => String::new(),
-            Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
+            Part::Cpus(cpus) => format!(
+                ", CPU {}",
+                list_first_few(cpus.iter().map(|cpu| run.label(cpu)))
+            ),
             Part::Values(counts) if self.id.axis() == Some(Axis::Cpus) => {
-                format!(", contend={}", list(counts.as_slice().iter()))
+                format!(", contend={}", list_first_few(counts.as_slice().iter()))
             }
             Part::Values(values) => {
                 let axis = self.id.axis();
@@ -374,7 +381,10 @@ impl Skipped {
                     None => value.to_string(),
                 };
                 let heading = axis.map_or("x", Axis::heading);
-                format!(", {heading} {}", list(values.as_slice().iter().map(text)))
+                format!(
+                    ", {heading} {}",
+                    list_first_few(values.as_slice().iter().map(text))
+                )
             }
         };
         format!("{name}{part}: {}", self.why)

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::findings::words;
+use crate::findings::sentence_parts;
 use crate::measure::Metric;
 use crate::model::{Run, Scenario};
 use crate::plan::{Axis, NotCounted, Variant};
@@ -15,7 +15,7 @@ use hardware::text::join::join;
 use hardware::text::prose::paragraph;
 
 /// Writes these sentences. Writes nothing for a scenario that is in TFTF's suite or has no results.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_sweeps(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }
@@ -98,5 +98,5 @@ fn not_counted(scenario: &Scenario) -> Option<String> {
     let by_reason = scenario
         .rejected()
         .map(|(reason, count)| format!("{count} {}", reason.key()));
-    (total > 0).then(|| words::not_counted(total, &join(by_reason, ", ")))
+    (total > 0).then(|| sentence_parts::not_counted_sentence(total, &join(by_reason, ", ")))
 }

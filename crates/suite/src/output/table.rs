@@ -18,7 +18,7 @@ use crate::model::Run;
 /// reStructuredText.
 pub const ABSENT: &str = "n/a";
 
-/// A column.
+/// A column with its heading and cells.
 #[derive(Serialize)]
 struct TableColumn {
     name: String,
@@ -266,7 +266,9 @@ impl Part<'_> {
         self.entries(out, &|column_index| &self.table.columns[column_index].name)?;
         self.rule(out, below_headings)?;
         for (index, row) in self.table.rows.iter().enumerate() {
-            self.rule(out, between.filter(|_| index > 0))?;
+            if index > 0 {
+                self.rule(out, between)?;
+            }
             self.entries(out, &|column_index| &row[column_index])?;
         }
         self.rule(out, below)?;

@@ -15,7 +15,11 @@ use hardware::text::prose::paragraph;
 use super::table::{Table, TableStyle, text_or_absent, write_table};
 
 /// Writes the tables and sentences, or nothing if there are no results.
-pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+pub(crate) fn write_suite_tables(
+    out: &mut dyn Write,
+    run: &Run,
+    scenario: &Scenario,
+) -> fmt::Result {
     let metrics = scenario.columns();
     if metrics.is_empty() {
         return Ok(());

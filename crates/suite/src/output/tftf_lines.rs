@@ -15,18 +15,18 @@ use hardware::board::CpuIndex;
 use hardware::text::prose::paragraph;
 
 /// Writes the lines at the start of a run.
-pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
+pub(crate) fn write_opening(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     let level = u32::from(exception_level);
     writeln!(out, "NOTICE:  Running at NS-EL{level}")
 }
 
 /// Writes a scenario's rows and result: one row for each CPU, across all helper placements.
-pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
+pub(crate) fn write_scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     let cluster = |cpu: CpuIndex| run.cpu(cpu).cluster;
     for cpu in run.cpu_indices() {
         if let Some((scenario, cell)) = Scenario::cell_of(group.iter(), cpu, &cluster) {
-            rt_instr(out, run, scenario, cell)?;
+            write_rt_instr(out, run, scenario, cell)?;
         }
     }
     let status = Scenario::status_of(group);
@@ -42,12 +42,12 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     if status == Status::Passed && !has_rows {
         no_rows(out, run)
     } else {
-        reason(out, run, status)
+        write_reason(out, run, status)
     }
 }
 
 /// Writes the reason why a scenario was skipped or failed, inside or outside TFTF's lines.
-pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
+pub(crate) fn write_reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
     let text = match status {
         Status::Skipped(skip) => format!("Skipped: {skip}"),
         Status::Failed(failure) => format!("Failed: {}", failure.sentence(&run.cpus, run.clock())),
@@ -57,7 +57,10 @@ pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Res
 }
 
 /// Writes the number of tests that were skipped, passed and failed.
-pub(crate) fn summary(out: &mut dyn Write, [skipped, passed, failed]: [usize; 3]) -> fmt::Result {
+pub(crate) fn write_summary(
+    out: &mut dyn Write,
+    [skipped, passed, failed]: [usize; 3],
+) -> fmt::Result {
     let total = skipped + passed + failed;
     let suite = if failed == 0 { "Passed" } else { "Failed" };
     write!(
@@ -127,7 +130,7 @@ impl fmt::Display for RtInstrFigures {
 }
 
 /// Writes a row's values in nanoseconds, or nothing if the row has no values.
-fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, cell: &Cell) -> fmt::Result {
+fn write_rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, cell: &Cell) -> fmt::Result {
     let cpu = run.cpu(cell.cpu);
     let (tag, cluster) = (scenario.id.tag(), u32::from(cpu.cluster));
     let core = run.core_number(&cpu);

@@ -6,11 +6,11 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use hardware::text::join::join;
-use hardware::text::outside;
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
+use hardware::text::untrusted;
 
 use super::scenario_set::ScenarioSet;
-use super::sweep_values::{SweepValues, cpus, dirty_bytes, next_bytes, next_cpus};
+use super::sweep_values::{SweepValues, next_bytes, next_cpus, parse_cpu_count, parse_dirty_bytes};
 use super::word_set::WordSet;
 
 /// A kind of value.
@@ -36,7 +36,7 @@ impl<const MIN: u32, const MAX: u32> ArgumentType for Number<MIN, MAX> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
-        let number = outside::number(text.as_bytes(), 10)?;
+        let number = untrusted::parse_number(text.as_bytes(), 10)?;
         (MIN..=MAX).contains(&number).then_some(number)
     }
 
@@ -56,7 +56,7 @@ impl<const MIN: u32, const MAX: u32> ArgumentType for Bytes<MIN, MAX> {
     type Value = u32;
 
     fn read(text: &str) -> Option<u32> {
-        let bytes = super::sweep_values::bytes(text)?;
+        let bytes = super::sweep_values::parse_bytes(text)?;
         (MIN..=MAX).contains(&bytes).then_some(bytes)
     }
 
@@ -114,7 +114,7 @@ impl<T: Word> ArgumentType for List<T> {
     type Value = WordSet<T>;
 
     fn read(text: &str) -> Option<WordSet<T>> {
-        WordSet::read(text)
+        WordSet::parse_list(text)
     }
 
     fn write(set: &WordSet<T>) -> Option<String> {
@@ -175,7 +175,10 @@ impl ArgumentType for PowerState {
 /// Parses `0x` and 1 to 8 hexadecimal digits.
 fn hexadecimal(text: &str) -> Option<u32> {
     let digits = text.as_bytes().strip_prefix(b"0x")?;
-    outside::number(digits, 16).filter(|_| digits.len() <= 8)
+    if digits.len() > 8 {
+        return None;
+    }
+    untrusted::parse_number(digits, 16)
 }
 
 /// Amounts of dirty data.
@@ -185,7 +188,7 @@ impl ArgumentType for DirtySteps {
     type Value = SweepValues;
 
     fn read(text: &str) -> Option<SweepValues> {
-        SweepValues::parse(text, dirty_bytes, next_bytes)
+        SweepValues::parse(text, parse_dirty_bytes, next_bytes)
     }
 
     fn write(amounts: &SweepValues) -> Option<String> {
@@ -205,7 +208,7 @@ impl ArgumentType for CpuSteps {
     type Value = SweepValues;
 
     fn read(text: &str) -> Option<SweepValues> {
-        SweepValues::parse(text, cpus, next_cpus)
+        SweepValues::parse(text, parse_cpu_count, next_cpus)
     }
 
     fn write(counts: &SweepValues) -> Option<String> {

@@ -92,7 +92,7 @@ arguments! {
         "Scenarios by tag, with or without `test_rt_instr_`, or by group: `suite`, `micro`, or \
          `all`, which leaves out scenarios that may lose CPUs or take long. `help` lists them \
          without measuring anything (exit code 3).";
-    Method "method", methods: List<Method> = WordSet::at(&[0]),
+    Method "method", methods: List<Method> = WordSet::from_indices(&[0]),
         "`tftf`: each sample is taken after a CPU_ON, as in the TF-A tests. `warm`: CPUs stay on.";
     Wake "wake", wake: Optional<Choice<WakePattern>> = None,
         "The wake-up pattern for parallel rounds; by default, `chain` with `method=tftf` and \
@@ -116,12 +116,13 @@ arguments! {
         "The length of each timer measurement in seconds.";
     Period "period", period: Number<50, 1_000_000> = 1_000,
         "Microseconds from one expiry of a timer to the next.";
-    Stress "stress", stress: List<Load> = WordSet::at(&[Load::Idle as u8, Load::Mixed as u8]),
+    Stress "stress", stress: List<Load> =
+        WordSet::from_indices(&[Load::Idle as u8, Load::Mixed as u8]),
         "The loads under which timers are measured; see [timer latency](timer-latency.md#loads).";
     Footprint "footprint", footprint: Bytes<{ 1 << 12 }, { 1 << 30 }> = 4 << 20,
         "Bytes that each CPU writes to under a load, allocated at run time.";
     Timers "timers", timers: List<ActiveCpus> =
-        WordSet::at(&[ActiveCpus::Alone as u8, ActiveCpus::All as u8]),
+        WordSet::from_indices(&[ActiveCpus::Alone as u8, ActiveCpus::All as u8]),
         "The CPUs whose timers are measured at the same time, and those that run the load. `alone`: \
          one CPU after another, while all others run the load. `all`: all CPUs. `near`, `far`: like \
          `alone`, but only the next CPU in the same cluster, or the first one in another cluster, \
@@ -145,7 +146,8 @@ arguments! {
         "Offsets at which an interrupt first falls due within a call.";
     Repeats "repeats", repeats: Number<1, 3> = 1,
         "Suspends at each offset.";
-    Neighbors "neighbors", neighbors: List<ActiveCpus> = WordSet::at(&[ActiveCpus::Alone as u8]),
+    Neighbors "neighbors", neighbors: List<ActiveCpus> =
+        WordSet::from_indices(&[ActiveCpus::Alone as u8]),
         "The CPUs that suspend at the same time in `wake_race`, with a separate map for each value; \
          see [wake race](wake-race.md).";
 }

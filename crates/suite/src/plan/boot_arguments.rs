@@ -5,7 +5,7 @@
 
 use alloc::string::String;
 
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 
 use super::arguments::{Key, Plan};
 use super::axis::Axis;
@@ -23,7 +23,7 @@ impl Plan {
     /// Returns the number of bytes to dirty in each step; None if the cache size is unknown.
     pub fn dirty_values(&self, outer_cache: Option<u64>) -> Option<SweepValues> {
         self.dirty
-            .or_else(|| outer_cache.map(super::sweep_values::dirty))
+            .or_else(|| outer_cache.map(super::sweep_values::default_dirty_values))
     }
 
     /// Returns the memory needed for these steps, in bytes; 0 if no cache lines are dirtied.
@@ -32,9 +32,10 @@ impl Plan {
             .scenarios
             .iter()
             .any(|id| id.axis() == Some(Axis::Bytes));
-        self.dirty_values(outer_cache)
-            .filter(|_| is_used)
-            .map_or(0, |values| values.highest() as usize)
+        match self.dirty_values(outer_cache) {
+            Some(values) if is_used => values.highest() as usize,
+            _ => 0,
+        }
     }
 
     /// Parses boot arguments. An empty string results in the default plan.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use hardware::text::outside::Shown;
+use hardware::text::untrusted::Shown;
 
 use super::arguments::Key;
 

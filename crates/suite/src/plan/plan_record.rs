@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString as _};
 use core::fmt;
 
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 use serde::de::{self, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

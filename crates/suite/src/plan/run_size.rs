@@ -5,7 +5,7 @@ use super::arguments::Plan;
 /// The values that determine how many cells a scenario has.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSize<'p> {
-    /// The plan.
+    /// The boot arguments, which set the numbers of steps and samples.
     pub plan: &'p Plan,
     /// The number of CPUs.
     pub cpus: usize,

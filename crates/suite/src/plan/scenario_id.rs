@@ -7,7 +7,7 @@ use alloc::string::String;
 use core::fmt;
 
 use hardware::text::join::join;
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 

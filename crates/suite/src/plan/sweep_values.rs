@@ -1,6 +1,6 @@
 //! The values of a sweep, written as a comma-separated list of numbers and ranges, such as `0,4-8`.
 
-use hardware::text::outside;
+use hardware::text::untrusted;
 
 /// The maximum number of values.
 const VALUES_MAX: usize = 24;
@@ -59,14 +59,14 @@ impl SweepValues {
         next: fn(u32) -> u32,
     ) -> Option<Self> {
         let mut values = Self::EMPTY;
-        let all_fit = text.split(',').all(|word| {
+        for word in text.split(',') {
             let (first, last) = word.split_once('-').unwrap_or((word, word));
-            let range = item(first).zip(item(last));
-            range.is_some_and(|(first_value, last_value)| {
-                first_value <= last_value && values.add_range(first_value, last_value, next)
-            })
-        });
-        all_fit.then_some(values)
+            let (first, last) = (item(first)?, item(last)?);
+            if first > last || !values.add_range(first, last, next) {
+                return None;
+            }
+        }
+        Some(values)
     }
 }
 
@@ -78,18 +78,18 @@ pub const DIRTY_VALUES: usize = 15;
 const DIRTY_FIRST: u32 = 16 << 10;
 
 /// Parses a number of bytes: digits, with an optional K or M for 1024 or 1024 * 1024.
-pub(crate) fn bytes(word: &str) -> Option<u32> {
+pub(crate) fn parse_bytes(word: &str) -> Option<u32> {
     let (digits, unit) = match word.as_bytes() {
         [digits @ .., b'K'] => (digits, 1 << 10),
         [digits @ .., b'M'] => (digits, 1 << 20),
         digits => (digits, 1),
     };
-    outside::number(digits, 10)?.checked_mul(unit)
+    untrusted::parse_number(digits, 10)?.checked_mul(unit)
 }
 
 /// Parses a number of dirty bytes: at most 64 MiB.
-pub(crate) fn dirty_bytes(word: &str) -> Option<u32> {
-    bytes(word).filter(|bytes| *bytes <= DIRTY_MAX)
+pub(crate) fn parse_dirty_bytes(word: &str) -> Option<u32> {
+    parse_bytes(word).filter(|bytes| *bytes <= DIRTY_MAX)
 }
 
 /// Returns the next number of bytes in a range: twice the number, but at least 16 KiB.
@@ -98,8 +98,8 @@ pub(crate) fn next_bytes(bytes: u32) -> u32 {
 }
 
 /// Parses a number of CPUs.
-pub(crate) fn cpus(word: &str) -> Option<u32> {
-    outside::number(word.as_bytes(), 10)
+pub(crate) fn parse_cpu_count(word: &str) -> Option<u32> {
+    untrusted::parse_number(word.as_bytes(), 10)
         .filter(|count| (1..=hardware::board::CPU_MAX as u32).contains(count))
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn next_cpus(cpus: u32) -> u32 {
 }
 
 /// Returns the default values for a dirty sweep: up to twice the size of the cache in bytes.
-pub fn dirty(cache: u64) -> SweepValues {
+pub fn default_dirty_values(cache: u64) -> SweepValues {
     let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
     let mut values = SweepValues::EMPTY;
     // There is enough room: 64 MiB is 2^12 times the first value.
@@ -123,7 +123,7 @@ pub fn dirty(cache: u64) -> SweepValues {
 }
 
 /// Returns the default values for a contention sweep.
-pub fn contend(cpus: usize) -> SweepValues {
+pub fn default_contend_values(cpus: usize) -> SweepValues {
     let mut values = SweepValues::EMPTY;
     // There is enough room: 8 values, and two for each doubling up to 512.
     values.add_range(1, cpus.clamp(1, hardware::board::CPU_MAX) as u32, next_cpus);
@@ -137,14 +137,14 @@ mod tests {
     #[test]
     fn there_is_room_for_the_defaults() {
         for (values, len, last) in [
-            (contend(1), 1, 1),
-            (contend(6), 6, 6),
-            (contend(32), 12, 32),
-            (contend(400), 20, 400),
-            (contend(512), 20, 512),
-            (dirty(3 << 10), 2, 6 << 10),
-            (dirty(2 << 20), 10, 4 << 20),
-            (dirty(u64::MAX), 14, DIRTY_MAX),
+            (default_contend_values(1), 1, 1),
+            (default_contend_values(6), 6, 6),
+            (default_contend_values(32), 12, 32),
+            (default_contend_values(400), 20, 400),
+            (default_contend_values(512), 20, 512),
+            (default_dirty_values(3 << 10), 2, 6 << 10),
+            (default_dirty_values(2 << 20), 10, 4 << 20),
+            (default_dirty_values(u64::MAX), 14, DIRTY_MAX),
         ] {
             assert_eq!((values.as_slice().len(), values.highest()), (len, last));
         }

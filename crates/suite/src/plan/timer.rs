@@ -13,7 +13,7 @@ pub struct TimerPlan {
     pub period: u32,
     /// The number of bytes that each CPU writes to.
     pub footprint: u32,
-    /// The loads.
+    /// What the CPUs do while timers are measured. Each load is measured on its own.
     pub loads: WordSet<Load>,
     /// The CPUs whose timers are measured, and the CPUs that run the load.
     pub timers: WordSet<ActiveCpus>,
@@ -21,7 +21,7 @@ pub struct TimerPlan {
 
 impl TimerPlan {
     /// Returns the options in a plan.
-    pub const fn of(plan: &Plan) -> Self {
+    pub const fn from_plan(plan: &Plan) -> Self {
         Self {
             duration: plan.duration,
             period: plan.period,
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn windows_are_a_second_and_no_load_needs_no_memory() {
-        let mut plan = TimerPlan::of(&Plan::default());
+        let mut plan = TimerPlan::from_plan(&Plan::default());
         for (duration, period, expiries) in [
             (1, 1_000, (1_000, 1_000)),
             (10, 300, (33_333, 3_333)),

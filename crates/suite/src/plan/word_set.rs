@@ -5,7 +5,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use hardware::text::join::join;
-use hardware::text::words::Word;
+use hardware::text::keywords::Word;
 
 /// A set of at most eight words of one kind. In boot arguments, it is a list separated by commas.
 /// A set from a boot argument is not empty, but others may be.
@@ -17,7 +17,7 @@ pub struct WordSet<T> {
 
 impl<T: Word> WordSet<T> {
     /// Returns the set of the values with these indices in [`Word::VALUES`].
-    pub(super) const fn at(indices: &[u8]) -> Self {
+    pub(super) const fn from_indices(indices: &[u8]) -> Self {
         let mut bits = 0;
         let mut nth = 0;
         while nth < indices.len() {
@@ -31,8 +31,8 @@ impl<T: Word> WordSet<T> {
     }
 
     /// Returns the set of these values.
-    pub fn of(values: &[T]) -> Self {
-        let mut set = Self::at(&[]);
+    pub fn from_values(values: &[T]) -> Self {
+        let mut set = Self::from_indices(&[]);
         for value in values {
             set.bits |= Self::bit(*value);
         }
@@ -40,8 +40,8 @@ impl<T: Word> WordSet<T> {
     }
 
     /// Parses a list of words; None if a word is unknown.
-    pub(super) fn read(list: &str) -> Option<Self> {
-        let mut set = Self::at(&[]);
+    pub(super) fn parse_list(list: &str) -> Option<Self> {
+        let mut set = Self::from_indices(&[]);
         for word in list.split(',') {
             set.bits |= Self::bit(T::from_word(word)?);
         }

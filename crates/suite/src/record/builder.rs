@@ -42,7 +42,7 @@ impl RecordCounts {
 
 impl RunBuilder {
     /// Adds a record.
-    pub fn add(&mut self, record: Record) {
+    pub fn add_record(&mut self, record: Record) {
         match record {
             Record::Run(head) => self.run.head = Some(head),
             Record::Facts(facts) => self.run.facts = Some(facts),
@@ -99,7 +99,7 @@ impl RunBuilder {
     }
 
     /// Returns the run.
-    pub fn run(mut self) -> Run {
+    pub fn finish(mut self) -> Run {
         let in_head = self.run.head.as_ref().map_or(0, |head| head.cpus);
         let count = usize::from(in_head).min(CPU_MAX).max(self.run.cpus.len());
         self.run.cpus.resize(count, Cpu::default());

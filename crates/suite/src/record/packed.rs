@@ -107,18 +107,22 @@ pub(super) fn serialize<S: Serializer>(
         h: key.helper,
         cpu: (u32::from(cell.cpu) != *index).then_some(cell.cpu),
         step: (!cell.step.is_only()).then_some((cpus, variant, value, operations)),
-        first: first.filter(|_| first != usual_first(&rejected)),
+        first: if first == usual_first(&rejected) {
+            None
+        } else {
+            first
+        },
         rejected,
         skipped: cell.skipped,
         helper: cell.helper,
         wake_source: cell.wake_source,
         power_state: cell.power_state,
-        rose: cell
-            .reached
-            .filter(|reached_state| {
-                (reached_state.state, reached_state.times) != (Some(reached_state.due), 1)
-            })
-            .map(|reached_state| (reached_state.state, reached_state.times)),
+        rose: match cell.reached {
+            // The usual case, which the reader assumes.
+            Some(reached) if (reached.state, reached.times) == (Some(reached.due), 1) => None,
+            Some(reached) => Some((reached.state, reached.times)),
+            None => None,
+        },
         lost: cell.lost,
     };
     Packed(
@@ -127,13 +131,8 @@ pub(super) fn serialize<S: Serializer>(
         counts.map(|counts| counts.valid),
         lists,
         cell.shown.map_or_else(Numbers::new, packed_instants),
-        cell.reached.map(|reached_state| {
-            (
-                reached_state.due,
-                reached_state.residency_us,
-                reached_state.most_us,
-            )
-        }),
+        cell.reached
+            .map(|reached| (reached.due, reached.residency_us, reached.most_us)),
         named,
     )
     .serialize(to)
@@ -151,13 +150,14 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
             value,
             operations,
         });
-    // An absent metric has an empty list.
-    let series = Metric::ALL
-        .into_iter()
-        .zip(&lists)
-        .filter(|(_, list)| list.as_ref().is_none_or(|numbers| !numbers.is_empty()))
-        .map(|(metric, list)| unpacked_series(metric, list.as_deref(), n.unwrap_or(0)))
-        .collect();
+    let mut series = Vec::new();
+    for (metric, list) in Metric::ALL.into_iter().zip(&lists) {
+        // An absent metric has an empty list.
+        let is_absent = list.as_ref().is_some_and(|numbers| numbers.is_empty());
+        if !is_absent {
+            series.push(unpacked_series(metric, list.as_deref(), n.unwrap_or(0)));
+        }
+    }
     let mut cell = Cell {
         cpu: named.cpu.unwrap_or_else(|| cpu_of(index)),
         step: step.unwrap_or_default(),

@@ -53,7 +53,7 @@ pub const CRC_DIGITS: usize = 8;
 pub enum Record {
     /// The payload and the board.
     Run(Head),
-    /// The machine.
+    /// What the payload detected on the machine.
     Facts(Facts),
     /// The boot arguments. If they are too long for one line, further records have the rest.
     Plan(Plan),
@@ -72,7 +72,7 @@ pub enum Record {
     Sample(ScenarioKey, u32, Sample),
     /// Part of a metric's histogram, with the cell's index in the scenario.
     Histogram(ScenarioKey, u32, Metric, BinCounts),
-    /// A check.
+    /// One check of the `fitness` scenario.
     Check(ScenarioKey, Check),
     /// The identity that these CPUs share, and the clock of each one in MHz. Neither is known
     /// for a CPU that has never run.

@@ -13,19 +13,19 @@ use self::longest::*;
 use super::*;
 use crate::model::*;
 use crate::plan::{Method, Records, ScenarioId};
-use crate::testing::example;
+use crate::testing::synthetic;
 
 fn written(run: &Run, records: Records) -> String {
     let mut out = String::new();
     let mut to = Writer::new(records, RunId::default());
-    to.machine(&mut out, run)
+    to.write_machine(&mut out, run)
         .expect("writing to a String cannot fail");
     for group in run.scenarios.chunks(1) {
-        to.scenario(&mut out, group)
+        to.write_scenario(&mut out, group)
             .expect("writing to a String cannot fail");
     }
     let end = run.end.expect("an end");
-    to.end(&mut out, run, end)
+    to.write_end(&mut out, run, end)
         .expect("writing to a String cannot fail");
     out
 }
@@ -43,8 +43,10 @@ fn records(text: &str) -> Vec<Record> {
 
 fn joined(records: impl IntoIterator<Item = Record>) -> Run {
     let mut builder = RunBuilder::default();
-    records.into_iter().for_each(|record| builder.add(record));
-    builder.run()
+    records
+        .into_iter()
+        .for_each(|record| builder.add_record(record));
+    builder.finish()
 }
 
 /// Writes a run and reads it back; the end record must contain the correct number of records.
@@ -78,7 +80,7 @@ fn short_run() -> Run {
     Run {
         scenarios: vec![first, skipped],
         end: Some(end()),
-        ..example::run(3)
+        ..synthetic::run(3)
     }
 }
 
@@ -198,8 +200,8 @@ fn text_is_escaped_and_cut() {
 
 #[test]
 fn cpus_take_as_many_lines_as_they_need() {
-    let mut run = example::run(512);
-    run.scenarios = vec![example::good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL)];
+    let mut run = synthetic::run(512);
+    run.scenarios = vec![synthetic::good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL)];
     run.end = Some(end());
     let (text, _) = check(run);
     for (kind, count) in [("cpus", 32), ("identity", 33)] {

@@ -43,23 +43,23 @@ impl Writer {
 
     /// Writes everything known before the first scenario. The lead is the only CPU whose identity
     /// is included.
-    pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
+    pub fn write_machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.block(out, &|writer, out| {
             if let Some(head) = &run.head {
                 writer.head(out, head.clone())?;
             }
             if let Some(facts) = run.facts {
-                writer.write(out, Record::Facts(facts))?;
+                writer.write_record(out, Record::Facts(facts))?;
             }
             if let Some(plan) = run.plan {
                 writer.plan(out, plan)?;
             }
             let firsts = run.cpu_indices().step_by(CPUS_PER_RECORD);
             for (first, cpus) in firsts.zip(run.cpus.chunks(CPUS_PER_RECORD)) {
-                writer.write(out, Record::Cpus(first, cpus.to_vec()))?;
+                writer.write_record(out, Record::Cpus(first, cpus.to_vec()))?;
             }
             for state in &run.left_out {
-                writer.write(out, Record::LeftOut(state.clone()))?;
+                writer.write_record(out, Record::LeftOut(state.clone()))?;
             }
             match run.facts {
                 Some(facts) => writer.identity(out, &[(facts.lead, facts.own)]),
@@ -69,12 +69,14 @@ impl Writer {
     }
 
     /// Writes the facts again after trials have changed them. Readers use the last version.
-    pub fn facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
-        self.block(out, &|writer, out| writer.write(out, Record::Facts(facts)))
+    pub fn write_facts(&mut self, out: &mut dyn Write, facts: Facts) -> fmt::Result {
+        self.block(out, &|writer, out| {
+            writer.write_record(out, Record::Facts(facts))
+        })
     }
 
     /// Writes a scenario, with all its helper placements.
-    pub fn scenario(&mut self, out: &mut dyn Write, group: &[Scenario]) -> fmt::Result {
+    pub fn write_scenario(&mut self, out: &mut dyn Write, group: &[Scenario]) -> fmt::Result {
         self.block(out, &|writer, out| {
             group
                 .iter()
@@ -84,7 +86,7 @@ impl Writer {
 
     /// Sets the number of records in the end record, and writes that record after the CPUs'
     /// identities.
-    pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
+    pub fn write_end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|writer, out| {
             let known: Vec<(CpuIndex, Identity)> = run
                 .cpu_indices()
@@ -99,7 +101,7 @@ impl Writer {
                 }
             }
             let records = writer.seq + 1;
-            writer.write(out, Record::End(End { records, ..end }))
+            writer.write_record(out, Record::End(End { records, ..end }))
         })
     }
 
@@ -110,7 +112,7 @@ impl Writer {
             head.model.truncate(half);
             head.model.push_str(CUT);
         }
-        self.write(out, Record::Run(head))
+        self.write_record(out, Record::Run(head))
     }
 
     /// Writes the plan, split into halves if it is too long for one line.
@@ -120,7 +122,7 @@ impl Writer {
             .get(keys.len() / 2)
             .map(|middle_key| (*middle_key, !self.fits(&Record::Plan(plan))))
         else {
-            return self.write(out, Record::Plan(plan));
+            return self.write_record(out, Record::Plan(plan));
         };
         self.plan(out, plan.without(|key| key >= middle))?;
         self.plan(out, plan.without(|key| key < middle))
@@ -134,11 +136,11 @@ impl Writer {
         let set = cpus.iter().map(|(index, _)| *index).collect();
         let clocks = cpus.iter().map(|(_, identity)| identity.clock_mhz);
         let record = Record::Identity(set, without_clock(*first), clocks.collect());
-        self.write(out, record)
+        self.write_record(out, record)
     }
 
     /// Writes one record. A line that is too long is omitted, which leaves a gap in the numbers.
-    pub fn write(&mut self, out: &mut dyn Write, record: Record) -> fmt::Result {
+    pub fn write_record(&mut self, out: &mut dyn Write, record: Record) -> fmt::Result {
         let fits = self.fits(&record);
         debug_assert!(fits, "too long: {record:?}");
         if fits {
@@ -195,7 +197,7 @@ impl Writer {
             };
             self.cell(out, (key, index), cell.without_parts())?;
             for sample in cell.samples.iter() {
-                self.write(out, Record::Sample(key, index, sample))?;
+                self.write_record(out, Record::Sample(key, index, sample))?;
             }
             for series in &cell.series {
                 if let Some(bins) = &series.histogram {
@@ -205,7 +207,7 @@ impl Writer {
             }
         }
         for check in &scenario.checks {
-            self.write(out, Record::Check(key, *check))?;
+            self.write_record(out, Record::Check(key, *check))?;
         }
         let record = Record::Scenario(
             key,
@@ -213,7 +215,7 @@ impl Writer {
             scenario.conditions.clone(),
             self.seq + 1 - first,
         );
-        self.write(out, record)
+        self.write_record(out, record)
     }
 
     /// Writes a cell without samples and histograms, split into parts if it is too long for one
@@ -231,7 +233,7 @@ impl Writer {
         {
             rest = split(cell);
         }
-        self.write(out, record)?;
+        self.write_record(out, record)?;
         match rest {
             Some(rest) => self.cell(out, (key, index), rest),
             None => Ok(()),
@@ -262,7 +264,7 @@ impl Writer {
         };
         let record = Record::Histogram(at.0, at.1, at.2, part);
         if counts.len() < 2 || self.fits(&record) {
-            return self.write(out, record);
+            return self.write_record(out, record);
         }
         let (left, right) = counts.split_at(counts.len() / 2);
         let middle = first + left.len() as u16;

@@ -28,7 +28,8 @@ pub(super) const CONTEND_SWEEP: Descriptor = Descriptor {
 
 /// Returns the values of the sweep.
 fn values(plan: &Plan, cpus: usize) -> SweepValues {
-    plan.contend.unwrap_or_else(|| sweep_values::contend(cpus))
+    plan.contend
+        .unwrap_or_else(|| sweep_values::default_contend_values(cpus))
 }
 
 /// Returns the number of CPUs in each step.

@@ -18,7 +18,7 @@ use crate::bench::Request;
 use crate::bench::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes};
-use crate::measure::{Action, Metric, Participants, Round};
+use crate::measure::{Action, Metric, Participants, Round, TimeSource};
 use crate::model::{CellStep, Failure, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, Group, Key, NotCounted, RunSize, Variant, Work};
 
@@ -124,7 +124,7 @@ fn take_samples(
         bench.try_round(&round)?;
         round.quiet = round.quiet.max(quiet_for_slowest(bench));
         bench.keep_figures([Metric::TurnOn, Metric::TurnOff], |outcome| {
-            outcome.judge(false)
+            outcome.judge(TimeSource::Counter)
         });
     }
     Ok(())
@@ -137,7 +137,7 @@ fn quiet_for_slowest(bench: &Bench<'_>) -> u64 {
         .outcomes()
         .iter()
         .filter(|outcome| outcome.took_part())
-        .filter_map(|outcome| outcome.metric(Metric::TurnOn, false))
+        .filter_map(|outcome| outcome.metric(Metric::TurnOn, TimeSource::Counter))
         .max();
     let longest_quiet = bench.us(LONGEST_QUIET_US);
     (2 * slowest.unwrap_or(0)).min(longest_quiet)
@@ -155,7 +155,7 @@ fn add_cell(
             Participants::All => ActiveCpus::All,
             _ => ActiveCpus::Alone,
         },
-        ..CellStep::of(variant(bench, participants, cpu))
+        ..CellStep::with_variant(variant(bench, participants, cpu))
     };
     let metrics: &[Metric] = match participants {
         Participants::All => &[Metric::TurnOn],

@@ -65,12 +65,12 @@ fn check(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
             idle_states: states,
         })),
     };
-    listings::check(&mut fitness)?;
-    power::check(&mut fitness)?;
-    states::check(&mut fitness)?;
+    listings::check_listings(&mut fitness)?;
+    power::check_cpu_on_and_off(&mut fitness)?;
+    states::check_states(&mut fitness)?;
     power::check_pauses(&mut fitness)?;
     if setting.plan.fitness == CheckedCalls::Destructive {
-        wrong_arguments::check(&mut fitness)?;
+        wrong_arguments::check_wrong_arguments(&mut fitness)?;
     }
     Ok(alloc::vec![finish(fitness, key)])
 }

@@ -15,12 +15,11 @@ use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{
     Action, AfterRound, Instant, Interrupt, InterruptedCall, Metric, Outcome, Participants, Reason,
-    Round, Summary,
+    Round, Summary, TimeSource,
 };
 use crate::model::{Cell, CellStep, Run, Scenario, Series, Skip};
 use crate::plan::{ActiveCpus, Axis, Key, UsedStates, Variant, Work};
 use hardware::board::CpuIndex;
-use hardware::spec::counter_value::ticks_between;
 use smccc::psci::{
     PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64, PSCI_CPU_SUSPEND_64, PSCI_STAT_COUNT_64, PSCI_VERSION,
 };
@@ -300,8 +299,8 @@ impl Masked<'_, '_> {
         };
         for _ in 0..TRIALS_MAX {
             let outcome = self.try_at(expires_in)?;
-            let length = outcome.metric(Metric::Call, false)?;
-            if called.variant == STANDBY || outcome.returned_at < outcome.due {
+            let length = outcome.metric(Metric::Call, TimeSource::Counter)?;
+            if called.variant == STANDBY || outcome.returned_at < outcome.due() {
                 return Some(Timing {
                     ticks_to_call,
                     length,
@@ -343,7 +342,8 @@ impl Masked<'_, '_> {
     /// Returns the ticks from the instant at which the interrupt falls due to its handler.
     fn latency(&mut self, expires_in: u64) -> Option<u64> {
         let outcome = self.try_at(expires_in)?;
-        Some(ticks_between(outcome.due, outcome.entered))
+        let latency = outcome.metric(Metric::Entry, TimeSource::Counter);
+        Some(latency.unwrap_or(0))
     }
 
     /// Adds the CPU's cell, without a call for the baseline. The cell has at least one series.
@@ -359,12 +359,14 @@ impl Masked<'_, '_> {
                 }
                 metric => bench.summary(self.cpu, *metric),
             };
-            series.push(Series::of(*metric, summary));
+            series.push(Series::with_summary(*metric, summary));
         }
         bench.show_median(self.cpu);
-        let step = called.map_or(CellStep::of(Variant::BASELINE), |function| CellStep {
-            value: Some(function.function.into()),
-            ..CellStep::of(function.variant)
+        let step = called.map_or(CellStep::with_variant(Variant::BASELINE), |function| {
+            CellStep {
+                value: Some(function.function.into()),
+                ..CellStep::with_variant(function.variant)
+            }
         });
         bench.push_cell(self.cpu, step, series);
     }

@@ -16,7 +16,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Machine, Metric, Outcome, Participants, Reason, Round,
+    Action, ActionEnd, AfterRound, Details, Machine, Metric, Outcome, Participants, Reason, Round,
     SampleCount, Summary, Waker,
 };
 use crate::model::{
@@ -234,6 +234,20 @@ fn losing(lost: u16, in_round: u64) -> impl FnMut(u64, CpuIndex, &mut Outcome) {
     }
 }
 
+/// Sets one of the timestamps that the CPU has read.
+fn set_stamp(outcome: &mut Outcome, stamp: Stamp, ticks: u64) {
+    if let Ok(stamps) = &mut outcome.stamps {
+        stamps.set(stamp, ticks);
+    }
+}
+
+/// Sets when a suspended CPU's wake-up was due.
+fn set_due(outcome: &mut Outcome, due: Option<CounterValue>) {
+    if let Details::Suspend(suspended) = &mut outcome.details {
+        suspended.due = due;
+    }
+}
+
 /// Returns `instant`, shifted by `ticks`.
 fn shifted(instant: Option<CounterValue>, ticks: i64) -> Option<CounterValue> {
     CounterValue::new(instant?.number().checked_add_signed(ticks)?)
@@ -269,7 +283,7 @@ fn series_samples_and_the_first_sample_are_in_the_cell() {
                 .iter()
                 .filter_map(|sample| sample.instants.metric(series.metric))
                 .collect();
-            assert_eq!(series.summary, Summary::of(&mut figures));
+            assert_eq!(series.summary, Summary::compute(&mut figures));
             assert!(series.cold.is_some(), "the trial's sample");
         }
     }
@@ -315,7 +329,7 @@ fn cpu_off_goes_as_tftf_does() {
 fn retries_end() {
     let fake = Fake::new(2).with(|round, cpu, outcome| {
         if round > 3 && cpu.index() == 1 {
-            outcome.stamps.set(Stamp::EnterPsci, 3);
+            set_stamp(outcome, Stamp::EnterPsci, 3);
         }
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=10 warmup=1");
@@ -338,7 +352,7 @@ fn one_iteration_gets_as_many_retries_as_five() {
     let spoiled_fake = |last_round: u64| {
         Fake::new(2).with(move |round, cpu, outcome| {
             if (1..last_round).contains(&round) && cpu.index() == 1 {
-                outcome.stamps.set(Stamp::EnterPsci, 3);
+                set_stamp(outcome, Stamp::EnterPsci, 3);
             }
         })
     };
@@ -372,10 +386,10 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let fake = Fake::new(4).with(move |round, cpu, outcome| {
             if (round, cpu.index()) == (4, 2) {
-                let down = outcome.due.expect("a wake-up").number() + late;
-                outcome.stamps.set(Stamp::EnterHwLowPwr, down);
-                outcome.stamps.set(Stamp::ExitHwLowPwr, down + 100);
-                outcome.stamps.set(Stamp::ExitPsci, down + 120);
+                let down = outcome.due().expect("a wake-up").number() + late;
+                set_stamp(outcome, Stamp::EnterHwLowPwr, down);
+                set_stamp(outcome, Stamp::ExitHwLowPwr, down + 100);
+                set_stamp(outcome, Stamp::ExitPsci, down + 120);
             }
         });
         let ran = run(fake, "only=cpu_susp_parallel iterations=4");
@@ -391,7 +405,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
     let late_return = |first_round: u64| {
         move |round: u64, _: CpuIndex, outcome: &mut Outcome| {
             if round >= first_round && outcome.action.sleeps() {
-                outcome.returned_at = shifted(outcome.due, 20_000);
+                outcome.returned_at = shifted(outcome.due(), 20_000);
             }
         }
     };
@@ -415,7 +429,7 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
 fn a_way_up_that_never_ends_in_time_ends_the_trials() {
     let fake = Fake::new(2).with(|_, _, outcome| {
         if outcome.action.sleeps() {
-            outcome.returned_at = shifted(outcome.due, 40_000_000);
+            outcome.returned_at = shifted(outcome.due(), 40_000_000);
         }
     });
     let ran = run(fake, "only=cpu_susp_parallel iterations=4");
@@ -456,7 +470,7 @@ fn the_round_that_reads_the_state_is_the_first_for_warm_up() {
 fn needs_follow_from_the_plan() {
     let needs_of = |args: &str, cpus| {
         let plan = Plan::parse(args).expect("a plan");
-        Needs::of(&plan, cpus, STATES.len())
+        Needs::compute(&plan, cpus, STATES.len())
     };
     for (args, tallies, buffer) in [
         ("", 0, 0),

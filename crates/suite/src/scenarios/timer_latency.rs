@@ -43,7 +43,7 @@ pub(super) const TIMER_LATENCY: Descriptor = Descriptor {
     variants: &LOADS,
     not_counted: NotCounted::Column("Overruns"),
     cells: |size| {
-        let timer = TimerPlan::of(size.plan);
+        let timer = TimerPlan::from_plan(size.plan);
         size.cpus * timer.timers.iter().count() * timer.loads().count()
     },
     heap,
@@ -72,7 +72,7 @@ fn heap(size: &RunSize<'_>, cells: usize) -> usize {
 /// Each load takes one period for each CPU whose timer is measured on its own, plus one period for
 /// all CPUs together.
 fn work(size: &RunSize<'_>, _: usize) -> Work {
-    let timer = TimerPlan::of(size.plan);
+    let timer = TimerPlan::from_plan(size.plan);
     let measurements = timer.measurements(size.cpus) as u64;
     Work {
         timers_s: measurements.saturating_mul(timer.duration.into()),
@@ -103,7 +103,7 @@ const WITHOUT_STATE: &str =
 /// Measures the scenario, and prints each window.
 fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     let (key, setting) = (request.key, request.setting);
-    let mut timer = TimerPlan::of(setting.plan);
+    let mut timer = TimerPlan::from_plan(setting.plan);
     let room = BenchRoom::for_cells(&request);
     let mut bench = Bench::new(request, room);
     let facts = *bench.facts();
@@ -152,7 +152,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
     Ok(alloc::vec![timers.bench.finish(key, status)])
 }
 
-/// The running scenario.
+/// The state of a running `timer_latency` scenario.
 struct Timers<'m> {
     bench: Bench<'m>,
     timer: TimerPlan,
@@ -341,8 +341,9 @@ impl Timers<'_> {
             let histogram = &tally.histograms[kind as usize];
             let exact = tally.settled.latency(kind);
             series.push(Series {
-                histogram: (kind == LatencyKind::Handler).then(|| BinCounts::of(histogram)),
-                ..Series::of(metric, histogram.summary(exact.min, exact.max))
+                histogram: (kind == LatencyKind::Handler)
+                    .then(|| BinCounts::from_histogram(histogram)),
+                ..Series::with_summary(metric, histogram.summary(exact.min, exact.max))
             });
         }
         let mut rejected = Vec::new();
@@ -352,7 +353,7 @@ impl Timers<'_> {
         }
         let step = CellStep {
             cpus: active_cpus,
-            ..CellStep::of(Variant::new(load.word()))
+            ..CellStep::with_variant(Variant::new(load.word()))
         };
         let counts = Counts {
             valid: tally.settled.latency(LatencyKind::Handler).n,

@@ -19,7 +19,7 @@ use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
     ActionEnd, AfterRound, Metric, Outcome, Participants, Race, Reason, Rejection, Round, Summary,
-    Waker,
+    TimeSource, Waker,
 };
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
@@ -36,14 +36,11 @@ pub(super) const WAKE_RACE: Descriptor = Descriptor {
     axis: Some(Axis::Offset),
     is_in_all: false,
     states: UsedStates::Both,
-    variants: &[
-        CORE[0], CORE[1], CORE[2], CORE[3], CORE[4], DEEPEST[0], DEEPEST[1], DEEPEST[2],
-        DEEPEST[3], DEEPEST[4],
-    ],
+    variants: [CORE, DEEPEST].as_flattened(),
     arguments: &[&[Key::Offsets, Key::Repeats, Key::Neighbors]],
     compared: &[Key::Offsets, Key::Repeats],
-    // Five outcomes for each of two states.
-    cells: |size| 2 * 5 * size.cpus * size.plan.neighbors.iter().count(),
+    // Each ending in each of two states.
+    cells: |size| 2 * RaceEnding::COUNT * size.cpus * size.plan.neighbors.iter().count(),
     heap: |size, cells| steps::heap(size, cells) + MAP_BYTES,
     work: |size, cells| Work {
         samples: 3 * size.rounds() * cells as u64,
@@ -76,15 +73,16 @@ const ATTEMPTS_MAX: u32 = 3;
 /// How many times an offset is tried until a point is close enough to it.
 const MISSES_MAX: u32 = 3;
 
-/// The outcomes, for the core state and the deepest state.
-const CORE: [Variant; 5] = [
+/// The variants for the core state, in the order of [`RaceEnding::ALL`].
+const CORE: [Variant; RaceEnding::COUNT] = [
     Variant::new("core_returned"),
     Variant::new("core_abandoned"),
     Variant::new("core_woken"),
     Variant::new("core_slept"),
     Variant::new("core_lost"),
 ];
-const DEEPEST: [Variant; 5] = [
+/// The variants for the deepest state, in the order of [`RaceEnding::ALL`].
+const DEEPEST: [Variant; RaceEnding::COUNT] = [
     Variant::new("deepest_returned"),
     Variant::new("deepest_abandoned"),
     Variant::new("deepest_woken"),
@@ -92,34 +90,27 @@ const DEEPEST: [Variant; 5] = [
     Variant::new("deepest_lost"),
 ];
 
-/// How a suspend ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RaceEnding {
-    /// The call returned before the power-down.
-    Returned,
-    /// The call returned after the power-down had begun.
-    Abandoned,
-    /// The interrupt came before the CPU was down, and the CPU came back through its entry point.
-    Woken,
-    /// The interrupt came when the CPU was down.
-    Slept,
-    /// The interrupt did not wake the CPU.
-    Lost,
+hardware::words! {
+    /// How a suspend ended.
+    pub enum RaceEnding, word {
+        /// The call returned before the power-down.
+        Returned = "returned",
+        /// The call returned after the power-down had begun.
+        Abandoned = "abandoned",
+        /// The interrupt came before the CPU was down, and the CPU came back through its entry
+        /// point.
+        Woken = "woken",
+        /// The interrupt came when the CPU was down.
+        Slept = "slept",
+        /// The interrupt did not wake the CPU.
+        Lost = "lost",
+    }
 }
 
 impl RaceEnding {
-    /// All endings, in the order of the variants.
-    pub const ALL: [Self; 5] = [
-        Self::Returned,
-        Self::Abandoned,
-        Self::Woken,
-        Self::Slept,
-        Self::Lost,
-    ];
-
     /// Returns the variant that names a variant's state, and how its suspends ended; None for a
     /// variant of another scenario.
-    pub fn of(variant: Variant) -> Option<(Variant, Self)> {
+    pub fn from_variant(variant: Variant) -> Option<(Variant, Self)> {
         let states = [(StateChoice::Core, CORE), (StateChoice::Deepest, DEEPEST)];
         states.into_iter().find_map(|(state, variants)| {
             let mut endings = variants.into_iter().zip(Self::ALL);
@@ -271,9 +262,9 @@ impl RaceMap<'_, '_> {
         let longest = self.steps.bench.us(LAST_OFFSET_US);
         let first = self.run(longest);
         self.down = 2 * ticks_between(first.start, first.before);
-        let from_call = ticks_between(first.before, first.due);
+        let from_call = ticks_between(first.before, first.due());
         self.ticks_to_call = longest.saturating_sub(from_call);
-        let expected = ticks_between(first.due, first.returned_at);
+        let expected = ticks_between(first.due(), first.returned_at);
         let mut offset = FIRST_OFFSET;
         while offset < longest {
             if let Some(point) = self.point(offset)
@@ -316,18 +307,18 @@ impl RaceMap<'_, '_> {
         };
         let outcome = self.run(expires_in);
         let bench = &mut self.steps.bench;
-        let Some(ending) = ending(&outcome, bench.has_pmf()) else {
-            let rejection = match outcome.judge(false) {
+        let Some(ending) = ending(&outcome, bench.time_source()) else {
+            let rejection = match outcome.judge(TimeSource::Counter) {
                 Err(rejection) if outcome.end != ActionEnd::WokenByFallback => rejection,
                 // The SGI may have come too early.
                 _ => Rejection::plain(Reason::Overlap),
             };
-            bench.reject(self.cpu, rejection);
+            bench.cell_mut(self.cpu).reject(rejection);
             let later = (2 * self.down + bench.us(PATIENCE_US)).min(bench.us(LAST_OFFSET_US));
             self.down = self.down.max(later);
             return None;
         };
-        let from_call = ticks_between(outcome.before, outcome.due);
+        let from_call = ticks_between(outcome.before, outcome.due());
         let is_lost = ending == RaceEnding::Lost;
         if !is_lost && expires_in > 0 {
             self.ticks_to_call = self.ticks_to_call.min(expires_in.saturating_sub(from_call));
@@ -340,7 +331,7 @@ impl RaceMap<'_, '_> {
                 from_call
             },
             ending,
-            latency: ticks_between(outcome.due.max(outcome.before), outcome.returned_at),
+            latency: ticks_between(outcome.due().max(outcome.before), outcome.returned_at),
         })
     }
 
@@ -367,7 +358,7 @@ impl RaceMap<'_, '_> {
 
     /// Adds a cell for each outcome. The first outcome always has a cell, which also has the counts
     /// of the rejected suspends.
-    fn add_cells(&mut self, variants: &[Variant; 5]) {
+    fn add_cells(&mut self, variants: &[Variant; RaceEnding::COUNT]) {
         let mut column = Vec::with_capacity(self.points.len());
         let mut counts = self.steps.bench.cell(self.cpu).counts();
         for (ending, variant) in RaceEnding::ALL.into_iter().zip(variants) {
@@ -384,13 +375,13 @@ impl RaceMap<'_, '_> {
             }
             counts.valid = column.len() as u32;
             let series = alloc::vec![
-                Series::of(Metric::Wake, Summary::of(&mut column)),
-                Series::of(Metric::LastOffset, Summary::of(last.as_mut_slice())),
+                Series::with_summary(Metric::Wake, Summary::compute(&mut column)),
+                Series::with_summary(Metric::LastOffset, Summary::compute(last.as_mut_slice())),
             ];
             let step = CellStep {
                 value: first,
                 cpus: self.cpus,
-                ..CellStep::of(*variant)
+                ..CellStep::with_variant(*variant)
             };
             let cell = self.steps.bench.push_cell(self.cpu, step, series);
             cell.counts = Some(core::mem::take(&mut counts));
@@ -402,20 +393,24 @@ impl RaceMap<'_, '_> {
 }
 
 /// Returns how a suspend ended, or None if this is unknown.
-fn ending(outcome: &Outcome, pmf: bool) -> Option<RaceEnding> {
+fn ending(outcome: &Outcome, times: TimeSource) -> Option<RaceEnding> {
     outcome.before.zip(outcome.returned_at)?;
-    let down = outcome.stamps.at(Stamp::EnterHwLowPwr).filter(|_| pmf);
-    let up = outcome.stamps.at(Stamp::ExitHwLowPwr);
+    let down = if times.has_pmf() {
+        outcome.stamp(Stamp::EnterHwLowPwr)
+    } else {
+        None
+    };
+    let up = outcome.stamp(Stamp::ExitHwLowPwr);
     let is_down = down > outcome.before;
     Some(match outcome.end {
         ActionEnd::Returned if outcome.code != Some(SUCCESS) => return None,
         ActionEnd::Returned if is_down => RaceEnding::Abandoned,
         ActionEnd::Returned => RaceEnding::Returned,
-        ActionEnd::Resumed if is_down && outcome.due < down => RaceEnding::Woken,
+        ActionEnd::Resumed if is_down && outcome.due() < down => RaceEnding::Woken,
         ActionEnd::Resumed => RaceEnding::Slept,
         // The SGI must have come while the CPU was down.
         ActionEnd::WokenByFallback
-            if pmf && (!is_down || outcome.due < down || up < outcome.due) =>
+            if times.has_pmf() && (!is_down || outcome.due() < down || up < outcome.due()) =>
         {
             return None;
         }

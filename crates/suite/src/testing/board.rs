@@ -1,4 +1,4 @@
-//! The CPUs of the fake machine and of the example run.
+//! The CPUs of the fake machine and of the synthetic run.
 
 use alloc::vec::Vec;
 

@@ -19,9 +19,10 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Cause, Counter, Facts, Identity, Interrupt, InterruptedCall,
-    KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome, Overheads, Preparation, Round,
-    RoundPhase, SingleCall, Tally, Task, Waker,
+    Action, ActionEnd, AfterRound, Cause, Counter, Details, Facts, Identity, Interrupt,
+    InterruptTimes, InterruptedCall, KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome,
+    Overheads, PowerCycle, Preparation, Round, RoundPhase, SingleCall, Suspended, Tally, Task,
+    Waker,
 };
 use crate::model::TimerFault;
 
@@ -53,7 +54,7 @@ type Edit = Box<dyn FnMut(u64, CpuIndex, &mut Outcome)>;
 /// A change that a test makes to the outcome of a trial with the CPU's own timer.
 type TrialEdit = Box<dyn FnMut(CpuIndex, &mut Outcome)>;
 
-/// The fake machine.
+/// A machine that computes its outcomes instead of measuring them.
 pub struct Fake {
     facts: Facts,
     clock: u64,
@@ -273,14 +274,15 @@ impl Fake {
         let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
         let took = cost * u64::from(count) + more;
         Outcome {
-            action: Action::Repeat { operation, count },
             end: ActionEnd::Returned,
             code,
             start: at(before),
             before: at(before),
             returned_at: at(before + took),
-            cycles: self.facts.pmu.then_some(16 * took),
-            ..Outcome::default()
+            details: Details::Loop {
+                cycles: self.facts.pmu.then_some(16 * took),
+            },
+            ..Outcome::new(Action::Repeat { operation, count })
         }
     }
 
@@ -291,18 +293,20 @@ impl Fake {
         let flush = self.flush(round, round.action(), &[cpu], 0);
         let down = before + 110 + flush;
         let outcome = Outcome {
-            action: round.action(),
             start: at(start),
             before: at(before),
-            due: at(due),
-            ..Outcome::default()
+            details: Details::Suspend(Suspended {
+                due: at(due),
+                ..Suspended::default()
+            }),
+            ..Outcome::new(round.action())
         };
         if due < before + 60 {
             return Outcome {
                 end: ActionEnd::Returned,
                 code: Some(0),
                 returned_at: at(before + 90),
-                stamps: Stamps::new([before + 10, before + 80, 7, 9, 5, 6]),
+                stamps: Ok(Stamps::new([before + 10, before + 80, 7, 9, 5, 6])),
                 ..outcome
             };
         }
@@ -310,7 +314,14 @@ impl Fake {
         Outcome {
             end: ActionEnd::Resumed,
             returned_at: at(up + 400),
-            stamps: Stamps::new([before + 10, up + 300, down, up, before + 100, down - 10]),
+            stamps: Ok(Stamps::new([
+                before + 10,
+                up + 300,
+                down,
+                up,
+                before + 100,
+                down - 10,
+            ])),
             ..outcome
         }
     }
@@ -331,28 +342,28 @@ impl Fake {
         let due = agreed_start + round.sleep;
         let mut rise = Rise::default();
         (rise.counts[0], rise.residency_us) = (1, 3);
-        let outcome = Outcome {
-            action,
+        let mut outcome = Outcome {
             end: ActionEnd::Returned,
             start: at(start),
             before: at(before),
-            due: at(due),
             quiet_until: at(due + round.quiet),
-            rise,
-            kept: round.checks_context.then_some(KeptContext {
+            ..Outcome::new(action)
+        };
+        if let Details::Suspend(suspended) = &mut outcome.details {
+            suspended.due = at(due);
+            suspended.rise = rise;
+            suspended.kept = round.checks_context.then_some(KeptContext {
                 timer: true,
                 private_interrupts: true,
                 vectors: None,
-            }),
-            ..Outcome::default()
-        };
+            });
+        }
         if !round.action().sleeps() {
             return Outcome {
                 code: Some(0x1_0001),
-                due: None,
                 quiet_until: at(agreed_start + round.quiet),
                 returned_at: at(enter + 30),
-                stamps: Stamps::new([enter, enter + 20, 0, 0, 0, 0]),
+                stamps: Ok(Stamps::new([enter, enter + 20, 0, 0, 0, 0])),
                 ..outcome
             };
         }
@@ -365,7 +376,7 @@ impl Fake {
             return Outcome {
                 code: Some(0),
                 returned_at: at(enter + 60),
-                stamps: Stamps::new([enter, enter + 50, 7, 9, 5, 6]),
+                stamps: Ok(Stamps::new([enter, enter + 50, 7, 9, 5, 6])),
                 ..outcome
             };
         }
@@ -373,7 +384,14 @@ impl Fake {
         Outcome {
             end: ActionEnd::Resumed,
             returned_at: at(up + 400),
-            stamps: Stamps::new([enter, up + 300 + ticks_of(cpu), down, up, flush, flushed]),
+            stamps: Ok(Stamps::new([
+                enter,
+                up + 300 + ticks_of(cpu),
+                down,
+                up,
+                flush,
+                flushed,
+            ])),
             ..outcome
         }
     }
@@ -394,14 +412,15 @@ impl Fake {
             due
         };
         Outcome {
-            action: Action::Interrupt,
             end: ActionEnd::Returned,
             start: at(start),
             before: at(before),
             returned_at: at(after),
-            due: at(due),
-            entered: at(entered + FAKE_VECTOR),
-            ..Outcome::default()
+            details: Details::Interrupt(InterruptTimes {
+                due: at(due),
+                entered: at(entered + FAKE_VECTOR),
+            }),
+            ..Outcome::new(Action::Interrupt)
         }
     }
 
@@ -421,7 +440,7 @@ impl Fake {
         };
         let before = ready_at.map_or(0, CounterValue::number) + 5;
         let took = WARM_CALL + extra;
-        let mut stamps = outcome.stamps;
+        let mut stamps = outcome.stamps.expect("the fake reads timestamps");
         let around = match call {
             SingleCall::Version => 10,
             SingleCall::ReadStamp => 0,
@@ -439,8 +458,28 @@ impl Fake {
                 .or(Some(0)),
             before: at(before),
             returned_at: at(before + around + took + around),
-            stamps,
+            stamps: Ok(stamps),
             ..outcome
+        }
+    }
+
+    /// Returns the outcome of the CPU_ON that follows a CPU_OFF, with the timestamps of both.
+    fn read_back(&self, round: &Round, start: u64, cpu: CpuIndex) -> Outcome {
+        let enter = self.off_at[cpu.index()] + 8;
+        let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
+        let on = start + 1000;
+        let stamps = [enter, on + 450, flushed + 20, on, enter + 100, flushed];
+        Outcome {
+            end: ActionEnd::ReadBack,
+            quiet_until: at(start + round.quiet),
+            returned_at: at(on + 600),
+            stamps: Ok(Stamps::new(stamps)),
+            details: Details::PowerCycle(PowerCycle {
+                turned_on: at(start),
+                entered: at(on + 500),
+                ..PowerCycle::default()
+            }),
+            ..Outcome::new(Action::ReadBack)
         }
     }
 
@@ -467,10 +506,7 @@ impl Fake {
         position: usize,
     ) -> Outcome {
         let (cpu, action) = (queue[position], round.action());
-        let outcome = Outcome {
-            action,
-            ..Outcome::default()
-        };
+        let outcome = Outcome::new(action);
         match action {
             // A round without a helper does not count.
             _ if round.waker == Waker::NoHelper => outcome,
@@ -487,29 +523,27 @@ impl Fake {
                 self.off_dirty[cpu.index()] = round.dirty;
                 Outcome {
                     end: ActionEnd::WentOff,
-                    turned_on: at(start - 800),
-                    quiet_until: at(start - 800 + round.quiet).filter(|_| action.is_timed_off()),
-                    // The lead stays on, so it has no entry time.
-                    entered: at(start - 100).filter(|_| cpu != self.facts.lead),
+                    quiet_until: if action.is_timed_off() {
+                        at(start - 800 + round.quiet)
+                    } else {
+                        None
+                    },
                     before: at(start),
-                    seen_off: at(start + 900),
+                    details: Details::PowerCycle(PowerCycle {
+                        lead_active_at: None,
+                        seen_off: at(start + 900),
+                        turned_on: at(start - 800),
+                        // The lead stays on, so it has no entry time.
+                        entered: if cpu == self.facts.lead {
+                            None
+                        } else {
+                            at(start - 100)
+                        },
+                    }),
                     ..outcome
                 }
             }
-            Action::ReadBack => {
-                let enter = self.off_at[cpu.index()] + 8;
-                let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
-                let on = start + 1000;
-                Outcome {
-                    end: ActionEnd::ReadBack,
-                    turned_on: at(start),
-                    quiet_until: at(start + round.quiet),
-                    entered: at(on + 500),
-                    returned_at: at(on + 600),
-                    stamps: Stamps::new([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
-                    ..outcome
-                }
-            }
+            Action::ReadBack => self.read_back(round, start, cpu),
             Action::Interrupt | Action::Expire => match &round.task {
                 Task::Interrupt(interrupt) => Self::interrupt(interrupt, start),
                 Task::Act(_) | Task::Expire(_) => Outcome {
@@ -530,7 +564,7 @@ impl Machine for Fake {
         &self.facts
     }
 
-    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+    fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         let (cpus, lead) = (self.lost.len(), self.facts.lead);
         let helper = round.waker.helper();
         assert_eq!(outcomes.len(), cpus);
@@ -595,8 +629,10 @@ impl Machine for Fake {
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {
-        let is_lost = self.lost[cpu.index()];
-        self.timers.tally(cpu).filter(|_| !is_lost)
+        if self.lost[cpu.index()] {
+            return None;
+        }
+        self.timers.tally(cpu)
     }
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {

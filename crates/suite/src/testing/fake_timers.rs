@@ -55,16 +55,16 @@ impl FakeTimers {
             };
             let mut next = Some(tally.begin(start, &schedule));
             while let Some(due) = next {
-                let is_due = tally.window.expiries > 2;
-                next = match fault.filter(|_| is_due) {
-                    Some(TimerFault::Spurious) => tally.spurious(),
-                    Some(fault) => {
+                let is_faulty = tally.window.expiries > 2;
+                next = match fault {
+                    Some(TimerFault::Spurious) if is_faulty => tally.spurious(),
+                    Some(fault) if is_faulty => {
                         if let TimerFault::Stray(intid) = fault {
                             tally.stray = Some(intid);
                         }
                         None
                     }
-                    None => {
+                    _ => {
                         let entry = due + (self.lateness)(cpu, tally.window.expiries);
                         tally.expired(entry, entry + PROLOGUE)
                     }

@@ -1,9 +1,9 @@
-//! A fake machine and an example run, for the tests of this crate and its dependents.
+//! A fake machine and a synthetic run, for the tests of this crate and its dependents.
 
 mod board;
-pub mod example;
 pub mod fake;
 mod fake_firmware;
 mod fake_timers;
+pub mod synthetic;
 
 pub use self::board::board;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use crate::profile::profile::{Cost, Profile, ProfilePhase, RESET, name_of, step_name};
 use anyhow::{Result, bail};
 use hardware::spec::pmf::Stamp;
 use itertools::Itertools as _;
@@ -14,6 +13,7 @@ use crate::attribution::code::Code;
 use crate::attribution::memory_events::MemoryEvents;
 use crate::attribution::record;
 use crate::attribution::samples::{self, ProfiledSample};
+use crate::profile::profile::{Cost, Profile, ProfilePhase, RESET, name_of, step_name};
 
 /// Attributes the calls in `logged`, using the plugin's record and the firmware's code. `log` is the
 /// SHA-256 of the run's log. An instruction takes `instruction_ns` nanoseconds.
@@ -114,14 +114,14 @@ fn name_stacks(
 #[cfg(test)]
 mod tests {
     use report::log::read_bytes;
-    use report::made_up_run;
+    use report::synthetic_run;
     use suite::plan::Records;
 
     use super::*;
 
     #[test]
     fn log_of_real_time_is_refused_as_a_baseline() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let log = synthetic_run::log(&synthetic_run::run(), Records::Once);
         let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
         let error = attribute_log(&runs[0], String::new(), 16).expect_err("refused");
         let expected =

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 
-use crate::profile::event::{Event, EventCounts};
-use crate::profile::profile::Cost;
 use hardware::spec::pmf::Stamp;
 
 use crate::attribution::code::Code;
 use crate::attribution::memory_events::{MemoryEvents, has_instruction_cache, is_split};
 use crate::attribution::record::Execution;
+use crate::profile::event::{Event, EventCounts};
+use crate::profile::profile::Cost;
 
 /// The costs of the current part of a call, by stack.
 #[derive(Debug, Default)]
@@ -535,7 +535,7 @@ mod tests {
     fn loop_with_the_instruction_cache_off_fetches_two_lines_in_each_iteration() {
         let words = [MRS_CNTPCT, STR, NOP, NOP, B_NE, ERET];
         let functions = [(0x1030, "f"), (0x1048, "next")];
-        let code = Code::made_up(0x1030, &words, &functions, 0x2000..0x2030);
+        let code = Code::synthetic(0x1030, &words, &functions, 0x2000..0x2030);
         let mut builder = Builder::new(&code, MemoryEvents::default());
         let mut first = execution(0x1030, 5, 5);
         first.accesses.push(MemoryAccess {
@@ -571,7 +571,7 @@ mod tests {
     fn reset_ends_at_the_first_timestamp_after_the_warm_entry_point() {
         let words = [WFI, NOP, NOP, MRS_CNTPCT, STR, ERET];
         let functions = [(0x1000, "down"), (0x1004, "warm")];
-        let mut code = Code::made_up(0x1000, &words, &functions, 0x2000..0x2030);
+        let mut code = Code::synthetic(0x1000, &words, &functions, 0x2000..0x2030);
         code.warm_entry = 0x1004;
         let mut builder = Builder::new(&code, MemoryEvents::default());
         builder.add_execution(&execution(0x1000, 1, 1));

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::profile::event::{Event, EventCounts};
 use anyhow::{Context, Result, bail};
 use hardware::spec::pmf::Stamp;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::attribution::decode;
+use crate::profile::event::{Event, EventCounts};
 
 /// The BL31 code.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Code {
     /// Returns code that consists of these words. `functions` contains the address and the name of
     /// each function, and `timestamps` is the timestamp memory of one CPU.
     #[cfg(test)]
-    pub(crate) fn made_up(
+    pub(crate) fn synthetic(
         base: u64,
         words: &[u32],
         functions: &[(u64, &str)],

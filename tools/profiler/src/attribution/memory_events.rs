@@ -8,9 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::profile::event::{Event, EventCounts};
-
 use crate::attribution::record::MemoryAccess;
+use crate::profile::event::{Event, EventCounts};
 
 /// The size of a line in bytes.
 const LINE: u64 = 64;

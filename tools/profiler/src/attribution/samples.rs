@@ -180,13 +180,13 @@ pub(crate) fn find_calls<'c>(
 
 #[cfg(test)]
 mod tests {
-    use report::made_up_run;
+    use report::synthetic_run;
 
     use super::*;
 
     #[test]
     fn samples_of_real_time_differ_and_those_of_instructions_do_not() {
-        let run = made_up_run::run();
+        let run = synthetic_run::run();
         let mut samples = read(&run, 16);
         let serial = Some(ScenarioId::CPU_SUSPEND_SERIAL);
         assert_eq!(varying(&samples, &run), serial);

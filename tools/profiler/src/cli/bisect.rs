@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use itertools::Itertools as _;
 use suite::model::Function;
 

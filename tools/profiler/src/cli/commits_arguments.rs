@@ -3,21 +3,21 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::profile::event::Event;
 use anyhow::{Result, bail};
 use clap::Args;
 use host::exit_code::INCOMPLETE;
 use host::files;
 use host::progress::say;
 use report::cli::ToleranceArgument;
+use runner::build::checkout::CommitRange;
+use runner::qemu::run_arguments::RunArguments;
 use suite::plan::ScenarioId;
 
 use crate::commits::figure_comparison::{FigureComparison, Selected};
 use crate::commits::ledger::{CommitLedger, Comparison};
 use crate::commits::ledger_bench::LedgerBench;
 use crate::commits::ledger_export::{self, LedgerFormat, LedgerText};
-use runner::build::checkout::CommitRange;
-use runner::qemu::run_arguments::RunArguments;
+use crate::profile::event::Event;
 
 /// The commits, how to run them, and the output.
 #[derive(Debug, Args)]

@@ -1,6 +1,5 @@
 //! `cargo xtask ledger`.
 
-use crate::profile::event::Event;
 use anyhow::Result;
 use clap::Args;
 
@@ -8,6 +7,7 @@ use super::commits_arguments::CommitsArguments;
 use super::profile::parse_event;
 use crate::commits::ledger_bench::LedgerBench;
 use crate::commits::verdict_comparison::VerdictComparison;
+use crate::profile::event::Event;
 
 /// Profile each commit of a TF-A checkout, and list the changes.
 #[derive(Debug, Args)]

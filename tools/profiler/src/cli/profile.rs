@@ -3,23 +3,23 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::attribution::attribute_log;
-use crate::profile::event::Event;
-use crate::profile::export::{self, ProfileFormat};
-use crate::profile::profile::{Profile, log_hash};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use host::log_file::LogFile;
 use host::progress::say;
 use host::{files, read_file};
 use itertools::Itertools as _;
 use report::log::read_bytes;
-
-use crate::profiled_run::ProfiledRun;
 use runner::qemu::ICOUNT_NS;
 use runner::qemu::run_arguments::RunArguments;
 use runner::qemu::run_spec::RunSpec;
+
+use crate::attribution::attribute_log;
+use crate::profile::event::Event;
+use crate::profile::export::{self, ProfileFormat};
+use crate::profile::profile::{Profile, log_hash};
+use crate::profiled_run::ProfiledRun;
 
 /// The maximum size of a profile or a log, in bytes.
 const FILE_MAX: usize = 1 << 30;

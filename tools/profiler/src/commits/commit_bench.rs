@@ -14,15 +14,15 @@ use host::progress::{in_words, say};
 use host::untrusted_text::plain;
 use host::{interrupt, process};
 use itertools::Itertools as _;
-use thiserror::Error;
-
-use super::kept_file;
-use super::known_commits::{KnownCommit, KnownCommits};
 use runner::build::checkout::{self, Commit, CommitRange};
 use runner::qemu::run_spec::RunSpec;
 use runner::setup::scratch::Scratch;
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
+use thiserror::Error;
+
+use super::kept_file;
+use super::known_commits::{KnownCommit, KnownCommits};
 
 /// The reason why a commit cannot be measured, in one line.
 #[derive(Debug, Error)]

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::slice;
 
-use crate::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
-use crate::profile::event::Event;
-use crate::profile::profile::{PhaseFigure, Profile};
 use anyhow::{Result, bail};
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use itertools::Itertools as _;
 use serde::Serialize;
 use suite::plan::ScenarioId;
 
 use super::ledger::{CommitLedger, Comparison};
+use crate::profile::difference::{InstructionScope, PhaseChange, PhaseSide, changes};
+use crate::profile::event::Event;
+use crate::profile::profile::{PhaseFigure, Profile};
 
 /// The figures of a commit. Empty if it has no profile.
 #[derive(Debug, Default, Serialize)]

@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::iter;
 
-use crate::profile::difference::{InstructionScope, PhaseChange};
-use crate::profile::document::{
-    NOTES, change_table, function_changes, number, scopes_text, share_text, signed, unit_text,
-};
-use crate::profile::event::{Event, unit_name};
 use anyhow::Result;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use report::export::{Block, Chart, Drawing, EDGE, LEFT, Scale, Table};
+use runner::build::checkout::Commit;
 
 use super::figure_comparison::{CommitFigures, FigureComparison, Selected};
 use super::ledger::{self, CommitLedger};
 use super::ledger_export::{
     LedgerText, commit_counts, commit_table, jump_heading, jump_lines, share_clause, write_csv_rows,
 };
-use runner::build::checkout::Commit;
+use crate::profile::difference::{InstructionScope, PhaseChange};
+use crate::profile::document::{
+    NOTES, change_table, function_changes, number, scopes_text, share_text, signed, unit_text,
+};
+use crate::profile::event::{Event, unit_name};
 
 /// The largest number of commits for which a table has a column for each commit.
 const COLUMNS_MAX: usize = 12;

@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use host::hex::hex;
 use host::read_file;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-
-use super::kept_file;
 use runner::build::checkout::Commit;
 use runner::build::tf_a::hash_folder;
 use runner::build::{firmware, payload};
 use runner::qemu::run_spec::RunSpec;
 use runner::setup;
 use runner::setup::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::kept_file;
 
 /// What is known about a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use itertools::Itertools as _;
+use runner::build::checkout::Commit;
 use serde::Serialize;
 
 use super::commit_bench::Measurement;
-use runner::build::checkout::Commit;
 
 /// What a ledger compares between commits. Serialized as a part of the ledger.
 pub trait Comparison: Serialize {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use runner::build::checkout::{Commit, CommitRange};
+use runner::qemu::run_spec::RunSpec;
 
 use super::bisect::find_jumps;
 use super::commit_bench::{CommitBench, releases};
 use super::ledger::{
     CommitLedger, Comparison, LedgerEntry, LedgerJump, compare_neighbors, jump_between,
 };
-use runner::build::checkout::{Commit, CommitRange};
-use runner::qemu::run_spec::RunSpec;
 
 type Entry<C> = LedgerEntry<<C as Comparison>::Record>;
 type Jump<C> = LedgerJump<<C as Comparison>::Change>;

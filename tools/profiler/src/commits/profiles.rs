@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::profile::profile::Profile;
 use anyhow::{Result, bail};
-
-use super::commit_bench::{Measurement, NotMeasured, compiler_error};
-use crate::profiled_run::{ProfiledRun, build_plugin, check_plan};
 use runner::qemu::run_result::RunResult;
 use runner::qemu::run_spec::RunSpec;
 use runner::setup::workspace::Workspace;
+
+use super::commit_bench::{Measurement, NotMeasured, compiler_error};
+use crate::profile::profile::Profile;
+use crate::profiled_run::{ProfiledRun, build_plugin, check_plan};
 
 impl Measurement for Profile {
     const FOLDER: &'static str = "ledger";

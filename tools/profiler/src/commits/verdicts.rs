@@ -6,24 +6,24 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use follow::RunWatcher;
-use hardware::text::words::Word as _;
+use hardware::text::keywords::Word as _;
 use host::hex::hex;
 use host::interrupt;
 use host::progress::StepProgress;
 use report::analysis::findings::findings;
 use report::log::LoggedRun;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use suite::findings::FAILED_CHECK;
-use suite::model::{Function, Verdict};
-
-use super::commit_bench::{Measurement, NotMeasured};
 use runner::qemu::prepare;
 use runner::qemu::prepared::Prepared;
 use runner::qemu::run_result::RunResult;
 use runner::qemu::run_spec::RunSpec;
 use runner::setup;
 use runner::setup::workspace::Workspace;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use suite::findings::FAILED_CHECK;
+use suite::model::{Function, Verdict};
+
+use super::commit_bench::{Measurement, NotMeasured};
 
 /// Whether a function works.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use itertools::Itertools as _;
+use report::export::{Block, Chart, Table, percent_text};
 
 use super::difference::{self, InstructionScope, PhaseChange, PhaseSide};
 use super::event::{Event, EventCounts, EventGroup, unit_name};
 use super::flame;
 use super::profile::{Profile, ProfilePhase};
-use report::export::{Block, Chart, Table, percent_text};
 
 /// The maximum number of functions listed per phase.
 const NAMED_MAX: usize = 12;

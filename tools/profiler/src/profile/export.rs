@@ -5,12 +5,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use itertools::Itertools as _;
+use report::export::{write_blocks, write_page};
 use serde_json::{Value, json};
 
 use super::difference;
 use super::document::{NOTES, document, title};
 use super::profile::Profile;
-use report::export::{write_blocks, write_page};
 
 /// A format of profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

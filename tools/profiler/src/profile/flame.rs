@@ -1,11 +1,12 @@
 //! Draws flame graphs: a phase's stacks, with widths proportional to their instruction counts and
 //! the outermost functions at the top.
 
+use report::export::{Chart, Drawing, EDGE, FlameFrame, LANE};
+
 use super::call_tree::{CallFrame, FrameName, depth, merge_calls, total_width, totals};
 use super::event::{Event, unit_name};
 use super::profile::ProfilePhase;
 use super::shade::Shade;
-use report::export::{Chart, Drawing, EDGE, FlameFrame, LANE};
 
 /// The width of the left and right margins.
 const LEFT: f64 = 24.0;

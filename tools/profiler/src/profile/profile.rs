@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, bail};
 use host::hex::hex;
 use itertools::Itertools as _;
+use report::log::LoggedRun;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use suite::model::{CellStep, Scenario, Verdict};
 use suite::plan::{ActiveCpus, Axis, Method, Variant};
 
 use super::event::{Event, EventCounts};
-use report::log::LoggedRun;
 
 /// The upper bound on the numbers in a valid profile. A million such numbers can be added without
 /// overflow.

@@ -7,10 +7,10 @@ use std::process::Command;
 use host::process;
 use runner::build::tf_a::TfA;
 use runner::setup::workspace::Workspace;
-
-use crate::PROGRAM;
 use test_support::scratch::Scratch;
 use test_support::{called, command};
+
+use crate::PROGRAM;
 
 fn git(root: &Path, words: &[&str]) {
     let mut git = Command::new("git");

@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
-use crate::PROGRAM;
 use test_support::scratch::Scratch;
 use test_support::{called, command};
+
+use crate::PROGRAM;
 
 /// Runs Git in the checkout called `name`.
 fn git(scratch: &Scratch, name: &str, words: &[&str]) {

@@ -4,22 +4,25 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
+use follow::RunWatcher;
 use host::process;
 use profiler::profile::difference;
 use profiler::profile::event::Event;
 use profiler::profile::profile::{Profile, ProfilePhase};
 use profiler::profiled_run::ProfiledRun;
 use runner::build::tf_a::TfA;
+use runner::qemu::prepare;
 use runner::qemu::run_spec::RunSpec;
 use runner::setup::newer_qemu;
 use runner::setup::workspace::Workspace;
 use suite::measure::Metric;
 use suite::plan::{ScenarioId, Variant};
-
-use crate::PROGRAM;
 use test_support::scratch::Scratch;
 use test_support::{called, command};
+
+use crate::PROGRAM;
 
 const ARGS: &str = "iterations=5 samples=all";
 
@@ -39,37 +42,33 @@ fn shown(json: &Path) -> Vec<u8> {
     output.expect("the program starts").stdout
 }
 
+/// Returns the log of a run without the plugin, with the QEMU in `path`.
+fn plain_log(path: &OsString, options: &str) -> Vec<u8> {
+    let mut spec = RunSpec::parse(options).expect("options");
+    spec.args = Some(ARGS.to_owned());
+    let mut prepared = prepare::prepare(&spec).expect("a run");
+    prepared.set_path(path.clone());
+    let interrupt = AtomicBool::new(false);
+    let result = prepared.run(&interrupt, &mut RunWatcher::default());
+    result.expect("a result").log
+}
+
 #[test]
 fn all_phases_are_attributed_and_the_log_stays_as_it_is() {
     let path = newer_qemu(&Workspace::find().expect("the workspace")).expect("a QEMU");
     for coherency in ["sw", "hw"] {
         let scratch = Scratch::new(PROGRAM);
-        let (plain, log) = (scratch.path("plain.log"), scratch.path("run.log"));
-        let variant = format!("coherency={coherency}");
-        let run = |verb, log: &Path| {
-            let log = log.to_str().expect("UTF-8");
-            succeeds(
-                &path,
-                &[
-                    verb,
-                    "--icount",
-                    "--smp",
-                    "8",
-                    "--variant",
-                    &variant,
-                    "--log",
-                    log,
-                ],
-            );
-        };
+        let log = scratch.path("run.log");
+        let options = format!("--icount --smp 8 --variant coherency={coherency}");
+        let profile = format!("profile {options} --log {}", log.display());
+        let words: Vec<&str> = profile.split(' ').collect();
         // QEMU runs are repeatable except in rare cases, described in the docs of
         // runner::qemu::host_cpu.
         let is_same = (0..3).any(|_| {
-            run("qemu", &plain);
-            run("profile", &log);
-            fs::read(&plain).expect("a log") == fs::read(&log).expect("a log")
+            succeeds(&path, &words);
+            plain_log(&path, &options) == fs::read(&log).expect("a log")
         });
-        assert!(is_same, "{variant}: the plugin changed the log");
+        assert!(is_same, "{options}: the plugin changed the log");
         let json = log.with_added_extension("profile.json");
         let text = fs::read(&json).expect("a profile");
         assert_eq!(shown(&json), text, "the saved profile changed");

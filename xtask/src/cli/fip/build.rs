@@ -8,7 +8,6 @@ use clap::Args;
 use host::folder::OutputFolder;
 use host::progress::say;
 use host::stdout::Out;
-
 use runner::build::boot_arguments::parse_plan;
 use runner::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
 use runner::build::image;

@@ -6,12 +6,11 @@ use anyhow::{Context, Result};
 use boards::Uuid;
 use boards::image_kinds::{IMAGE_KINDS, ImageKind, NotAUuid, label, parse_uuid};
 use clap::{ArgAction, Args};
+use fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 use host::progress::say;
 use host::{files, read_file};
-use thiserror::Error;
-
-use fip::{Fip, IMAGE_MAX, Inspected, PACKAGE_MAX};
 use runner::build::package::GivenImage;
+use thiserror::Error;
 
 /// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]

@@ -6,13 +6,13 @@ use anyhow::Result;
 use clap::Args;
 use host::files;
 use host::progress::say;
-
-use super::images::{Images, load, number, open, options_help, save};
 use runner::build::boot_arguments::parse_plan;
 use runner::build::image;
 use runner::build::image_contents::TreeOptions;
 use runner::build::package::{self, Recipe};
 use runner::setup::workspace::Workspace;
+
+use super::images::{Images, load, number, open, options_help, save};
 
 /// Pack the payload and the images that you have into a FIP for a board.
 #[derive(Debug, Args)]

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
+use runner::build::package;
 
 use super::images::{Images, load, number, options_help, save};
-use runner::build::package;
 
 /// Make another FIP that a board needs, without the payload.
 #[derive(Debug, Args)]

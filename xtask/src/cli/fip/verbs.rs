@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use boards::image_kinds::{find_by_uuid, label, uuid_of};
 use clap::Subcommand;
+use fip::Image;
+use fip::trust::find_certificate;
 use host::files;
 use host::progress::say;
 use host::stdout::Out;
+use runner::build::package;
 
 use super::build::{self, BuildArguments};
 use super::images::{
@@ -17,9 +20,6 @@ use super::images::{
 };
 use super::pack::{self, PackArguments};
 use super::part::{self, PartArguments};
-use fip::Image;
-use fip::trust::find_certificate;
-use runner::build::package;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

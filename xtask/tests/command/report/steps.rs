@@ -28,7 +28,7 @@ fn add(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Cell>) {
 fn step(variant: Variant, x: Option<u64>) -> CellStep {
     CellStep {
         value: x,
-        ..CellStep::of(variant)
+        ..CellStep::with_variant(variant)
     }
 }
 
@@ -47,7 +47,7 @@ fn cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
 pub fn use_steps(run: &mut Run, percent: u64) {
     let series = move |metric, median: u64| {
         let median = median * percent / 100;
-        Series::of(metric, Summary::of(&mut [median, median, median + 1]))
+        Series::with_summary(metric, Summary::compute(&mut [median, median, median + 1]))
     };
     run.scenarios.clear();
     add(run, ScenarioId::named("null_call"), |cpu| {

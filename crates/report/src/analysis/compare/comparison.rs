@@ -15,7 +15,7 @@ use super::sides::{RowPairing, Sides};
 use crate::analysis::conditions::AllowedDifference;
 use crate::analysis::figure::FigureKey;
 use crate::analysis::findings::BasedFinding;
-use crate::analysis::words::cpus_text;
+use crate::analysis::value_text::cpus_text;
 use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 

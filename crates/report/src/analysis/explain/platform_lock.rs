@@ -49,6 +49,6 @@ pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<Bas
 
 /// Returns true if timestamps show that entries do not grow in the order in which CPUs go down.
 fn contradicts_queue(scenario: &Scenario) -> bool {
-    let queue = LockQueue::of(scenario);
+    let queue = LockQueue::fit(scenario);
     scenario.has_order() && !queue.is_some_and(|queue| queue.is_queue())
 }

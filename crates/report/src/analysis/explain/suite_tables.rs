@@ -6,7 +6,7 @@ use suite::measure::{Metric, Summary};
 use suite::model::Scenario;
 use suite::plan::ScenarioId;
 
-use crate::analysis::words::cpus_text;
+use crate::analysis::value_text::cpus_text;
 use crate::log::LoggedRun;
 
 /// One figure in a table.

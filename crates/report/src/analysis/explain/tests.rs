@@ -11,7 +11,7 @@ use suite::plan::ScenarioId;
 
 use super::suite_tables::{even_intervals, exceeds};
 use crate::analysis::findings::{BasedFinding, explanations};
-use crate::analysis::made_up::published;
+use crate::analysis::synthetic::published;
 use crate::log::LoggedRun;
 
 const SUSPEND_DEEP_PARALLEL: ScenarioId = ScenarioId::SUSPEND_DEEP_PARALLEL;

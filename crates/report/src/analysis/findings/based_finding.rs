@@ -9,7 +9,7 @@ use suite::plan::Method;
 
 use crate::analysis::compare::Change;
 use crate::analysis::explain::TableFigure;
-use crate::analysis::words::cpus_text;
+use crate::analysis::value_text::cpus_text;
 use crate::log::grouped::grouped;
 
 /// The metrics for certain CPUs in one scenario.

@@ -9,7 +9,7 @@ use super::based_finding::BasedFinding;
 use crate::analysis::compare::{
     CHANGED, Change, ChangeOutcome, ComparedScenario, Difference, Sides, scenario_title,
 };
-use crate::analysis::words::{durations_text, range_text};
+use crate::analysis::value_text::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
 /// Figures that merely moved to different CPUs.

@@ -8,7 +8,7 @@ use suite::plan::Axis;
 
 use super::curve_finding::{curve_finding, fit_text};
 use crate::analysis::fit::{Curve, LinearFit, curves};
-use crate::analysis::words::time;
+use crate::analysis::value_text::time;
 
 /// How Powerdown grows with the number of CPUs that go down together.
 pub(crate) const CONTENTION: FindingKind = FindingKind::new("contention");

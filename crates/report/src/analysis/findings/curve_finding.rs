@@ -4,7 +4,7 @@ use hardware::text::plural::many;
 use suite::model::{Evidence, Finding, FindingKind, FitQuality, Run};
 
 use crate::analysis::fit::{Curve, LinearFit};
-use crate::analysis::words::time;
+use crate::analysis::value_text::time;
 
 /// Returns a finding based on a line through the points of a curve.
 pub(super) fn curve_finding(

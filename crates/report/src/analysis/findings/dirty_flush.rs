@@ -7,7 +7,7 @@ use suite::plan::Axis;
 
 use super::curve_finding::{curve_finding, fit_text};
 use crate::analysis::fit::{Curve, LevelingFit, curves, extent, is_level};
-use crate::analysis::words::time;
+use crate::analysis::value_text::time;
 
 /// How the flush grows with the amount of dirty data.
 pub(crate) const DIRTY_FLUSH: FindingKind = FindingKind::new("dirty-flush");

@@ -4,7 +4,7 @@ use suite::model::FindingKind;
 
 use super::based_finding::BasedFinding;
 use crate::analysis::compare::{Change, ComparedScenario, Difference, Sides, scenario_title};
-use crate::analysis::words::{durations_text, range_text};
+use crate::analysis::value_text::{durations_text, range_text};
 use crate::log::grouped::grouped;
 
 /// What PMF adds to a figure.

@@ -19,7 +19,7 @@ use crate::analysis::explain::{
     SuiteTables, best_case, cluster_exit, cpu_off_exit, cpu_types, entry_queue, extra_flush,
     flush_by_size, last_flush, lead_cluster, platform_lock, uniform_exits, unlike_twin,
 };
-use crate::analysis::words::NOT_VERIFIED;
+use crate::analysis::value_text::NOT_VERIFIED;
 use crate::log::LoggedRun;
 
 /// The rules about a scenario that need more than integers.

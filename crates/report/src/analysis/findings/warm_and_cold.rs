@@ -11,7 +11,7 @@ use suite::scenarios::ColdVariants;
 use super::net_of_loop::lower_median;
 use crate::analysis::cpu_names;
 use crate::analysis::figure::{FigureKey, axis_text};
-use crate::analysis::words::{cpus_text, time};
+use crate::analysis::value_text::{cpus_text, time};
 use crate::log::grouped::grouped;
 
 /// A comparison of a cold call with a warm call.

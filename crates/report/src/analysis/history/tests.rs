@@ -8,7 +8,7 @@ use suite::plan::ScenarioId;
 use super::release_names::{board_names, release_names};
 use super::{FigureHistory, History, HistoryPoint, HistoryRow, history};
 use crate::analysis::compare::{ChangeList, ChangeOutcome, RowPairing};
-use crate::analysis::made_up::{cell, published, scenario, without_scenarios};
+use crate::analysis::synthetic::{cell, published, scenario, without_scenarios};
 use crate::log::{LoggedRun, Stage};
 
 const TOLERANCE_PPM: u32 = 20_000;

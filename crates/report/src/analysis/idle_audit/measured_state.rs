@@ -12,7 +12,7 @@ use suite::plan::{ActiveCpus, Axis, Variant};
 use super::judgement::LongestTime;
 use crate::analysis::cpu_names::type_of;
 use crate::analysis::figure::Figure;
-use crate::analysis::words::cpus_text;
+use crate::analysis::value_text::cpus_text;
 use crate::analysis::worst_case::{
     ENTRY, EXIT, Latency, Suspends, TimerInState, suspends, timer_in_state,
 };
@@ -374,7 +374,10 @@ fn missing_text(runs: &[StateRun<'_, '_>], missing: &[&Mpidr]) -> String {
 
 /// Lists the first few MPIDRs.
 pub fn mpidrs_text<'m>(mpidrs: impl IntoIterator<Item = &'m Mpidr>) -> String {
-    format!("CPU {}", suite::findings::list(mpidrs.into_iter()))
+    format!(
+        "CPU {}",
+        suite::findings::list_first_few(mpidrs.into_iter())
+    )
 }
 
 /// Returns why no CPU entered the state.

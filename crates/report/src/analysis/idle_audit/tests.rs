@@ -1,4 +1,4 @@
-//! Which CPUs use which states, in made-up trees.
+//! Which CPUs use which states, in synthetic trees.
 
 use device_tree::DeviceTreeNode;
 use device_tree::nodes::{self, BuildNode as _};

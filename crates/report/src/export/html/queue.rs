@@ -14,7 +14,7 @@ const NAMED: usize = 20;
 
 pub(super) fn figure(charts: &Charts<'_>) -> Option<Chart> {
     let logged = charts.logged;
-    let queue = LockQueue::of(charts.scenario)?;
+    let queue = LockQueue::fit(charts.scenario)?;
     let line = queue.line;
     let count = queue.arrivals.len();
     let powerdowns = queue.arrivals.iter().map(|arrival| arrival.powerdown);

@@ -57,7 +57,7 @@ struct Interval<'r> {
 impl<'r> Interval<'r> {
     /// Returns a cell's interval, and the map that it belongs to.
     fn of(cell: &'r Cell) -> Option<(MapKind, Self)> {
-        let (state, ending) = RaceEnding::of(cell.step.variant)?;
+        let (state, ending) = RaceEnding::from_variant(cell.step.variant)?;
         let series = cell.series_of(Metric::Wake)?;
         let interval = Self {
             ending,

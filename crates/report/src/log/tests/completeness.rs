@@ -47,9 +47,9 @@ fn last_line_counts_without_the_end_record() {
     // The line reports success, but the record does not.
     let log = whole_log();
     let line = log.lines().last().expect("a last line");
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     run.scenarios[2].status = Status::Failed(Failure::NotStated);
-    run.end = Some(made_up_run::end(&run));
+    run.end = Some(synthetic_run::end(&run));
     let failed_log = log_of(&run);
     let failed = failed_log.lines().last().expect("a last line");
     let logged = read_one(failed_log.replace(failed, line));
@@ -66,7 +66,7 @@ fn last_line_counts_without_the_end_record() {
 
 #[test]
 fn sound_records_that_cannot_be_read_are_lost_and_named() {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     run.head.as_mut().expect("a head").format = 9;
     let moon = "{\"moon\":{\"phase\":1}}";
     let absurd = "{\"cpus\":[60000,[[\"0x0\",0,0,0]]]}";
@@ -157,15 +157,15 @@ fn lines_that_lack_something_are_incomplete() {
 
 #[test]
 fn rows_that_the_summary_names_may_lack() {
-    let mut run = made_up_run::run();
+    let mut run = synthetic_run::run();
     run.scenarios.pop();
     run.scenarios[2].cells[3] = Cell {
         cpu: 3.into(),
         skipped: Some(Skip::NoGic),
         ..Cell::default()
     };
-    run.end = Some(made_up_run::end(&run));
-    let log = made_up_run::log(&run, Records::None);
+    run.end = Some(synthetic_run::end(&run));
+    let log = synthetic_run::log(&run, Records::None);
     let line = log
         .lines()
         .find(|line| line.contains("cpu_susp_serial\t1\t0"));

@@ -1,12 +1,10 @@
 //! What becomes of the outcomes: scenarios keep or reject them, and record what they show.
 
 use hardware::board::CpuIndex;
-use hardware::spec::stat::Reached;
 
 use super::{AttemptUse, Bench};
 use crate::bench::cell_state::{COLUMNS, CellState};
-use crate::measure::{Metric, Outcome, Rejection};
-use crate::model::Skip;
+use crate::measure::{Metric, Outcome, Rejection, TimeSource};
 
 impl Bench<'_> {
     /// Judges one CPU's attempt and, depending on `attempt_use`, keeps it or counts its rejection.
@@ -17,7 +15,7 @@ impl Bench<'_> {
         outcome: &Outcome,
         attempt_use: AttemptUse,
     ) -> Option<Rejection> {
-        let verdict = outcome.judge(self.has_pmf);
+        let verdict = outcome.judge(self.time_source);
         let state = &mut self.cells[cpu.index()];
         let is_counted =
             attempt_use == AttemptUse::Measure && state.valid() < self.setting.plan.iterations;
@@ -31,16 +29,6 @@ impl Bench<'_> {
         verdict.err()
     }
 
-    /// Counts a rejection for a CPU.
-    pub(crate) fn reject(&mut self, cpu: CpuIndex, rejection: Rejection) {
-        self.cells[cpu.index()].reject(rejection);
-    }
-
-    /// Records the loss of a CPU, if the rejection is due to one.
-    pub(crate) fn note_loss(&mut self, cpu: CpuIndex, rejection: Rejection) {
-        self.cells[cpu.index()].note_loss(rejection);
-    }
-
     /// Keeps the outcome of a CPU_OFF until the CPU's timestamps are read.
     pub(crate) fn keep_off_outcome(&mut self, cpu: CpuIndex, outcome: Outcome) {
         self.memory.off_outcomes[cpu.index()] = outcome;
@@ -49,7 +37,7 @@ impl Bench<'_> {
     /// Keeps the current round's samples as cold samples for CPUs that have none.
     pub(crate) fn keep_cold_samples(&mut self) {
         for (state, outcome) in self.cells.iter_mut().zip(&self.memory.outcomes) {
-            if outcome.took_part() && outcome.judge(self.has_pmf).is_ok() {
+            if outcome.took_part() && outcome.judge(self.time_source).is_ok() {
                 state.keep_cold(outcome);
             }
         }
@@ -84,7 +72,9 @@ impl Bench<'_> {
                 continue;
             }
             match judge(outcome) {
-                Ok(()) => state.keep_figures(metrics.map(|metric| outcome.metric(metric, false))),
+                Ok(()) => state.keep_figures(
+                    metrics.map(|metric| outcome.metric(metric, TimeSource::Counter)),
+                ),
                 Err(rejection) => {
                     state.reject(rejection);
                     rejections += 1;
@@ -92,26 +82,6 @@ impl Bench<'_> {
             }
         }
         rejections
-    }
-
-    /// Skips a CPU's row.
-    pub(crate) fn skip(&mut self, cpu: CpuIndex, why: Skip) {
-        self.cells[cpu.index()].skip(why);
-    }
-
-    /// Takes no samples of a CPU whose trials all failed.
-    pub(crate) fn give_up(&mut self, cpu: CpuIndex) {
-        self.cells[cpu.index()].give_up();
-    }
-
-    /// Records the state that a CPU reached.
-    pub(crate) fn note_reached(&mut self, cpu: CpuIndex, reached: Reached) {
-        self.cells[cpu.index()].note_reached(reached);
-    }
-
-    /// Records the helper that stayed awake to wake a CPU.
-    pub(crate) fn note_helper(&mut self, cpu: CpuIndex, helper: Option<CpuIndex>) {
-        self.cells[cpu.index()].note_helper(helper);
     }
 
     /// Copies the machine's list of lost CPUs, because a CPU may be lost without an outcome while

@@ -12,12 +12,12 @@ use crate::model::{Cell, CellStep, Counts, Failure, Series};
 impl Bench<'_> {
     /// Returns the statistics for one metric of a CPU's samples.
     pub(crate) fn summary(&mut self, cpu: CpuIndex, metric: Metric) -> Summary {
-        self.cells[cpu.index()].summary(metric, self.has_pmf, &mut self.memory.column)
+        self.cells[cpu.index()].summary(metric, self.time_source, &mut self.memory.column)
     }
 
     /// Shows the CPU's sample whose leading figure is the median.
     pub(crate) fn show_median(&mut self, cpu: CpuIndex) {
-        self.cells[cpu.index()].show_median(self.has_pmf, &mut self.memory.column);
+        self.cells[cpu.index()].show_median(self.time_source, &mut self.memory.column);
     }
 
     /// Does the same for each CPU.
@@ -31,7 +31,7 @@ impl Bench<'_> {
         self.totals.skew = show_round(
             &mut self.cells,
             count as usize,
-            self.has_pmf,
+            self.time_source,
             &mut self.memory.column,
         );
     }
@@ -43,7 +43,7 @@ impl Bench<'_> {
         let mut cells = Vec::with_capacity(self.cells.len());
         for state in &mut self.cells {
             if self.step.helper != Some(state.cpu()) {
-                cells.push(state.finish(is_parallel, self.has_pmf, has_samples, column));
+                cells.push(state.finish(is_parallel, self.time_source, has_samples, column));
             }
         }
         cells
@@ -80,7 +80,7 @@ impl Bench<'_> {
     ) -> &mut Cell {
         let has_samples = self.setting.plan.sends_samples();
         let state = &self.cells[cpu.index()];
-        let cell = state.to_cell(cpu, step, series, has_samples, self.has_pmf);
+        let cell = state.to_cell(step, series, has_samples, self.time_source);
         self.results.push_mut(cell)
     }
 

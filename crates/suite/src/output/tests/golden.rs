@@ -1,4 +1,4 @@
-//! Output from example runs, compared byte for byte or by selected lines.
+//! Output from synthetic runs, compared byte for byte or by selected lines.
 
 use std::format;
 use std::slice;
@@ -9,7 +9,7 @@ use crate::measure::{Facts, Identity, Metric};
 use crate::model::{ClosingLine, Failure, Run, RunId, Scenario, Skip, Status};
 use crate::plan::{Method, Plan, Records, ScenarioId, WordSet};
 use crate::record::Writer;
-use crate::testing::example::{self, good, made};
+use crate::testing::synthetic::{self, good, made};
 use expect_test::expect_file;
 use hardware::board::{LabelSource, Mpidr, NoWatchdog, Watchdog, WatchdogKind};
 use hardware::spec::caches::Caches;
@@ -17,7 +17,7 @@ use hardware::spec::psci::ReturnCode;
 use hardware::text::prose::{COLUMNS, is_too_wide};
 
 use crate::output;
-use crate::output::header::{cpu_clocks, frequencies, header as print_header};
+use crate::output::header::{cpu_clocks, frequencies, print_header};
 use crate::output::summary::ClosingSummary;
 
 /// Compares the text with `expected/NAME.txt`.
@@ -37,8 +37,8 @@ fn header(run: &Run) -> String {
 
 fn scenario(run: &Run, scenario: &Scenario) -> String {
     printed(|out| {
-        output::begin_scenario(out, scenario.id, scenario.method)?;
-        output::scenario(out, run, slice::from_ref(scenario))
+        output::print_scenario_name(out, scenario.id, scenario.method)?;
+        output::print_scenario(out, run, slice::from_ref(scenario))
     })
 }
 
@@ -46,7 +46,7 @@ fn closing(run: &Run, all: &[Scenario]) -> String {
     let mut summary = ClosingSummary::new(&run.plan.expect("a plan"));
     all.chunks(1).for_each(|group| summary.add(run, group));
     let mut records = Writer::new(Records::None, RunId::default());
-    printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
+    printed(|out| output::print_closing(out, run, &summary, &mut records).map(drop))
 }
 
 /// Returns everything printed for a run, which must be ASCII in lines of at most 80 columns.
@@ -65,13 +65,13 @@ fn whole(run: &Run, all: &[Scenario]) -> String {
 
 #[test]
 fn headers() {
-    check("header", &header(&example::run(8)));
-    let mut poor = example::run_with(5, |facts| {
+    check("header", &header(&synthetic::run(8)));
+    let mut poor = synthetic::run_with(5, |facts| {
         (facts.frequency, facts.own.frequency) = (0, 0);
     });
-    example::remove_pmf(&mut poor);
+    synthetic::remove_pmf(&mut poor);
     let plan = poor.plan.as_mut().expect("a plan");
-    (plan.methods, plan.deepest) = (WordSet::of(&[Method::Warm]), Some(0x4000_0022));
+    (plan.methods, plan.deepest) = (WordSet::from_values(&[Method::Warm]), Some(0x4000_0022));
     let head = poor.head.as_mut().expect("a head");
     head.labels = LabelSource::Mpidr;
     head.model = "a board \u{b5} whose name contains a large number of words\n".repeat(4);
@@ -86,7 +86,7 @@ fn machines() {
         kind: WatchdogKind::Sbsa,
         base: 0x2a44_0000,
     };
-    let header_of = |edit: Edit| header(&example::run_with(2, edit));
+    let header_of = |edit: Edit| header(&synthetic::run_with(2, edit));
     let kvm = header_of(|facts| (facts.kvm, facts.own.caches) = (true, Caches::default()));
     let unknown = "  Caches     : unknown: KVM makes up CCSIDR_EL1 for its guests\n";
     assert!(kvm.contains(unknown), "{kvm}");
@@ -104,7 +104,7 @@ fn machines() {
             "SBSA watchdog at 0x2a440000, if the lead does not return",
         ),
     ] {
-        let text = header(&example::run_with(2, |facts| facts.watchdog = watchdog));
+        let text = header(&synthetic::run_with(2, |facts| facts.watchdog = watchdog));
         assert!(text.contains(&format!("Watchdog   : {line}\n")), "{text}");
     }
 }
@@ -114,7 +114,7 @@ fn machines() {
 fn frequency_of_the_device_tree_is_named() {
     for (register, expected) in [
         (
-            example::FREQUENCY,
+            synthetic::FREQUENCY,
             "CNTPCT at 62500000 Hz, a tick is 16.00 ns",
         ),
         (
@@ -128,7 +128,7 @@ fn frequency_of_the_device_tree_is_named() {
              tick is 16.00 ns",
         ),
     ] {
-        let run = example::run_with(2, |facts| facts.own.frequency = register);
+        let run = synthetic::run_with(2, |facts| facts.own.frequency = register);
         let words: Vec<String> = header(&run).split_whitespace().map(String::from).collect();
         let text = words.join(" ");
         assert!(text.contains(expected), "{text}");
@@ -139,7 +139,7 @@ fn frequency_of_the_device_tree_is_named() {
 #[test]
 fn values_that_are_not_the_leads() {
     let clock = |mhz| Identity {
-        frequency: example::FREQUENCY,
+        frequency: synthetic::FREQUENCY,
         clock_mhz: Some(mhz),
         ..Identity::default()
     };
@@ -160,7 +160,7 @@ fn values_that_are_not_the_leads() {
         ),
     ];
     for (identity, expected) in rows {
-        let mut run = example::run(8);
+        let mut run = synthetic::run(8);
         for (index, cpu) in run.cpus.iter_mut().enumerate() {
             cpu.identity = identity(index);
         }
@@ -189,7 +189,7 @@ fn plans() {
              cpu-on-after=1000",
         ),
     ] {
-        let mut run = example::run(2);
+        let mut run = synthetic::run(2);
         run.plan = Plan::parse(args).ok();
         let text = header(&run);
         let plain: Vec<&str> = text.split_whitespace().collect();
@@ -201,10 +201,10 @@ fn plans() {
 /// Checks one table of each kind, because scenarios have different columns.
 #[test]
 fn tables() {
-    let (run, pair) = (example::run(6), example::run(2));
-    let mut no_pmf = example::run(2);
-    example::remove_pmf(&mut no_pmf);
-    let no_clock = example::run_with(2, |facts| facts.frequency = 0);
+    let (run, pair) = (synthetic::run(6), synthetic::run(2));
+    let mut no_pmf = synthetic::run(2);
+    synthetic::remove_pmf(&mut no_pmf);
+    let no_clock = synthetic::run_with(2, |facts| facts.frequency = 0);
     let deep = good(&run, ScenarioId::SUSPEND_DEEP_PARALLEL);
     let mut refused = good(&run, ScenarioId::CPU_SUSPEND_SERIAL);
     refused.cells.clear();
@@ -215,12 +215,12 @@ fn tables() {
     });
     let mut many = good(&pair, ScenarioId::CPU_SUSPEND_SERIAL);
     many.cells[1].series[0].summary.p99 = Some(999);
-    let skipped = example::skipped(good(&run, ScenarioId::SUSPEND_DEEP_SERIAL));
+    let skipped = synthetic::skipped(good(&run, ScenarioId::SUSPEND_DEEP_SERIAL));
     let warm = made(&pair, ScenarioId::CPU_SUSPEND_PARALLEL, Method::Warm);
     let passed_scenario = |run, id: ScenarioId| (run, good(run, id));
     for (name, (run, made)) in [
         ("susp_deep_parallel", (&run, deep.clone())),
-        ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
+        ("lost-cpu", (&run, synthetic::with_a_lost_cpu(deep))),
         ("skipped", (&run, skipped)),
         ("refused", (&run, refused)),
         (
@@ -267,7 +267,7 @@ fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String
 /// Rows that differ from the golden rows in a single respect.
 #[test]
 fn odd_rows() {
-    let four = example::run(4);
+    let four = synthetic::run(4);
     // The values are kept, so they would be visible if a line were printed.
     let mut skipped = good(&four, ScenarioId::SUSPEND_DEEP_SERIAL);
     skipped.cells[1].skipped = Some(Skip::NoGic);
@@ -284,7 +284,7 @@ fn odd_rows() {
     let heading = "| Cluster | Core | Thread | Latency |";
     check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
-    let slow = example::run_with(2, |facts| facts.frequency = 1_000);
+    let slow = synthetic::run_with(2, |facts| facts.frequency = 1_000);
     // A time in nanoseconds that does not fit in 64 bits is shown as n/a.
     let mut huge = good(&slow, ScenarioId::SUSPEND_DEEP_SERIAL);
     huge.cells[0].set_figure(Metric::Powerdown, Some(u64::MAX));
@@ -300,20 +300,20 @@ fn odd_rows() {
 /// Caller-side times are measured even without PMF and without a clock frequency.
 #[test]
 fn logs_without_rows() {
-    let mut no_pmf = example::run(512);
-    example::remove_pmf(&mut no_pmf);
-    let no_clock = example::run_with(4, |facts| facts.frequency = 12);
+    let mut no_pmf = synthetic::run(512);
+    synthetic::remove_pmf(&mut no_pmf);
+    let no_clock = synthetic::run_with(4, |facts| facts.frequency = 12);
     let skipped = "Tests Skipped : 6\nTests Passed  : 0\nTests Failed  : 0\n";
     let pass = "\npsci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
     for run in [&no_pmf, &no_clock] {
-        check_log(run, &example::all(run), 0, &[skipped, pass]);
+        check_log(run, &synthetic::all(run), 0, &[skipped, pass]);
     }
     let fail = ["\nTests Skipped : 0\n", "\npsci-bench: FAIL ("];
     check_log(&no_pmf, &[], 0, &fail);
 
-    let mut warm = example::run(4);
-    warm.plan.as_mut().expect("a plan").methods = WordSet::of(&[Method::Warm]);
-    let log = check_log(&warm, &example::all(&warm), 0, &[pass]);
+    let mut warm = synthetic::run(4);
+    warm.plan.as_mut().expect("a plan").methods = WordSet::from_values(&[Method::Warm]);
+    let log = check_log(&warm, &synthetic::all(&warm), 0, &[pass]);
     for tftf_line in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
         assert!(!log.contains(tftf_line), "{tftf_line}");
     }
@@ -321,17 +321,17 @@ fn logs_without_rows() {
 
 #[test]
 fn a_log_of_many_cpus() {
-    let mut many = example::run(512);
-    many.plan.as_mut().expect("a plan").methods = WordSet::of(&Method::ALL);
+    let mut many = synthetic::run(512);
+    many.plan.as_mut().expect("a plan").methods = WordSet::from_values(&Method::ALL);
     many.head.as_mut().expect("a head").model = "\u{1f980}\x1b[2J ".repeat(100);
     let last = "Last man down in cluster 127, ";
-    check_log(&many, &example::all(&many), 6 * 512, &[last]);
+    check_log(&many, &synthetic::all(&many), 6 * 512, &[last]);
 }
 
 #[test]
 fn a_summary_names_what_was_skipped_and_why() {
-    let mut run = example::run(12);
-    run.plan.as_mut().expect("a plan").methods = WordSet::of(&Method::ALL);
+    let mut run = synthetic::run(12);
+    run.plan.as_mut().expect("a plan").methods = WordSet::from_values(&Method::ALL);
     let sgi = Skip::SgiDidNotWake {
         mpidr: Mpidr::new(1),
         power_state: 0x4000_0002,
@@ -341,7 +341,7 @@ fn a_summary_names_what_was_skipped_and_why() {
         let is_skipped = cpu != 0 && cpu != 3;
         row.skipped = is_skipped.then_some([Skip::NoGic, sgi][cpu % 2]);
     }
-    let warm = example::skipped(made(&run, ScenarioId::CPU_SUSPEND_SERIAL, Method::Warm));
+    let warm = synthetic::skipped(made(&run, ScenarioId::CPU_SUSPEND_SERIAL, Method::Warm));
     let log = whole(&run, &[of_rows, warm]);
     let end = log.rsplit_once("===\n\n").expect("the summary").1;
     let expected = "\
@@ -359,10 +359,13 @@ psci-bench: PASS (1 passed, 1 skipped, ";
 
 #[test]
 fn the_end_of_a_run() {
-    let run = example::run(2);
-    let mut scenarios = example::all(&run);
+    let run = synthetic::run(2);
+    let mut scenarios = synthetic::all(&run);
     scenarios.truncate(2);
-    scenarios.push(example::skipped(good(&run, ScenarioId::CPU_SUSPEND_SERIAL)));
+    scenarios.push(synthetic::skipped(good(
+        &run,
+        ScenarioId::CPU_SUSPEND_SERIAL,
+    )));
     check("closing", &closing(&run, &scenarios));
 
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
@@ -379,7 +382,7 @@ fn the_end_of_a_run() {
 fn of_words_passed_over_the_first_are_printed() {
     let printed_output = |bootargs: &str| {
         let mut text = String::new();
-        crate::output::passed_over(&mut text, bootargs).expect("a text");
+        crate::output::print_ignored_words(&mut text, bootargs).expect("a text");
         text
     };
     assert_eq!(printed_output("iterations=3"), "");

@@ -5,7 +5,7 @@ use std::vec;
 use crate::measure::{Instant, Reason, Rejection};
 use crate::model::{Cell, Counts};
 use crate::plan::Records;
-use crate::testing::example;
+use crate::testing::synthetic;
 use hardware::spec::stat::Reached;
 
 use super::whole::printed_again;
@@ -51,12 +51,12 @@ fn spoil(cell: &mut Cell, is_parallel: bool) {
 
 #[test]
 fn default_log_of_eight_cpus_on_a_loaded_host_has_at_most_40_kb() {
-    let mut run = example::run_with(8, |facts| facts.stat = true);
+    let mut run = synthetic::run_with(8, |facts| facts.stat = true);
     let identities = run.cpus.iter_mut().filter_map(|cpu| cpu.identity.as_mut());
     for (mhz, identity) in (980..).zip(identities) {
         identity.clock_mhz = Some(mhz);
     }
-    for mut scenario in example::all(&run) {
+    for mut scenario in synthetic::all(&run) {
         let is_parallel = scenario.id.is_parallel();
         let cells = scenario.cells.iter_mut();
         cells.for_each(|cell| spoil(cell, is_parallel));

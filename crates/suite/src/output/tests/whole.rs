@@ -56,13 +56,13 @@ fn separated(text: &str) -> (Run, String) {
         if line.starts_with(MARK) {
             let claim = RecordLine::parse(line.as_bytes()).expect(line);
             assert!(claim.seq == seq && claim.is_sound(), "{line}");
-            builder.add(claim.record().expect(line));
+            builder.add_record(claim.record().expect(line));
             seq += 1;
         } else {
             rest += line;
         }
     }
-    let run = builder.run();
+    let run = builder.finish();
     assert_eq!(run.end.map(|end_record| end_record.records), Some(seq));
     (run, rest)
 }
@@ -76,17 +76,17 @@ pub(super) fn printed_again(run: &Run, records: Records) -> (String, Verdict) {
         ClosingSummary::new(&plan),
     );
     let mut print = || {
-        header::header(&mut out, run)?;
-        records.machine(&mut out, run)?;
+        header::print_header(&mut out, run)?;
+        records.write_machine(&mut out, run)?;
         let is_same =
             |one: &Scenario, other: &Scenario| (one.id, one.method) == (other.id, other.method);
         for group in run.scenarios.chunk_by(is_same) {
-            output::begin_scenario(&mut out, group[0].id, group[0].method)?;
-            output::scenario(&mut out, run, group)?;
-            records.scenario(&mut out, group)?;
+            output::print_scenario_name(&mut out, group[0].id, group[0].method)?;
+            output::print_scenario(&mut out, run, group)?;
+            records.write_scenario(&mut out, group)?;
             summary.add(run, group);
         }
-        output::closing(&mut out, run, &summary, &mut records)
+        output::print_closing(&mut out, run, &summary, &mut records)
     };
     let verdict = print().expect("writing to a String cannot fail");
     (out, verdict)
@@ -296,7 +296,7 @@ fn without_cpu_off_cpus_stay_on() {
         // No scenario is measured twice or is skipped in favor of the other method.
         assert_eq!(
             run.plan.map(|plan| plan.methods),
-            Some(WordSet::of(&[Method::Warm]))
+            Some(WordSet::from_values(&[Method::Warm]))
         );
         assert_eq!(run.scenarios.len(), 8);
         let has_cells = |scenario: &&Scenario| !scenario.suite_cells().is_empty();

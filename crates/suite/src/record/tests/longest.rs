@@ -16,7 +16,7 @@ use crate::measure::{
 };
 use crate::model::*;
 use crate::plan::sweep_values::SweepValues;
-use crate::testing::example;
+use crate::testing::synthetic;
 
 const MOST: u64 = u64::MAX;
 
@@ -107,7 +107,7 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
         series: Metric::ALL
             .map(|metric| Series {
                 cold: Some(MOST),
-                ..Series::of(metric, summary(MOST))
+                ..Series::with_summary(metric, summary(MOST))
             })
             .to_vec(),
         shown: Some(instants(i64::MIN)),
@@ -129,7 +129,7 @@ fn longest_cell_of(id: ScenarioId, cpu: CpuIndex) -> Cell {
 
 /// A cell with a step. The cell's index differs from its CPU's.
 fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
-    let mut series = Series::of(Metric::Handler, summary(MOST));
+    let mut series = Series::with_summary(Metric::Handler, summary(MOST));
     series.histogram = Some(BinCounts {
         first: 0,
         counts: (0..337).map(|bin| u32::MAX - bin).collect(),
@@ -187,7 +187,7 @@ fn longest_machine() -> Run {
             clock_mhz: Some(MOST),
         };
     };
-    let mut run = example::run_with(3, |facts| {
+    let mut run = synthetic::run_with(3, |facts| {
         facts.frequency = MOST;
         facts.frame = Ok(TimerFrame {
             control: MOST,

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 
 use crate::measure::{
     ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase,
+    TimeSource,
 };
 use crate::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
 use hardware::board::{CpuIndex, Mpidr};
@@ -91,22 +92,24 @@ impl Fitness<'_> {
     }
 
     /// Runs one round, and returns the CPU's outcome.
-    pub(super) fn run(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
-        self.machine.run(round, &mut self.outcomes);
+    pub(super) fn run_round(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
+        self.machine.run_round(round, &mut self.outcomes);
         self.outcomes[cpu.index()]
     }
 
     /// Prints the function that is about to be called, so that the output shows which function it
     /// was if the run ends during the call.
-    pub(super) fn announce(&mut self, function: Function, x: Option<u32>) -> fmt::Result {
-        match x {
-            Some(x) => writeln!(self.out, "  {} {x:#010x} ...", function.name()),
+    pub(super) fn announce(&mut self, function: Function, power_state: Option<u32>) -> fmt::Result {
+        match power_state {
+            Some(power_state) => {
+                writeln!(self.out, "  {} {power_state:#010x} ...", function.name())
+            }
             None => writeln!(self.out, "  {} ...", function.name()),
         }
     }
 
     /// Calls a function on the lead.
-    pub(super) fn call(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
+    pub(super) fn call_firmware(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
         self.machine.call_firmware(function.id(), arguments) as Answer
     }
 
@@ -116,13 +119,13 @@ impl Fitness<'_> {
     }
 
     /// Adds a check that is not tied to a particular CPU.
-    pub(super) fn add(&mut self, check: Check) {
+    pub(super) fn add_check(&mut self, check: Check) {
         let promised = check.promised.or_else(|| self.promised(check.function));
         self.checks.push(Check { promised, ..check });
     }
 
     /// Adds one CPU's result. CPUs with the same result share a check.
-    pub(super) fn add_for(&mut self, cpu: CpuIndex, check: Check) {
+    pub(super) fn add_check_for(&mut self, cpu: CpuIndex, check: Check) {
         let promised = self.promised(check.function);
         let mut check = Check { promised, ..check };
         let mut known = self.checks.iter_mut();
@@ -157,7 +160,7 @@ impl Fitness<'_> {
                     answer: returned(loss),
                     ..Check::new(function, probe, no_effect(outcome))
                 };
-                self.add_for(cpu, check);
+                self.add_check_for(cpu, check);
                 has_failed = true;
             }
         }
@@ -176,8 +179,8 @@ impl Fitness<'_> {
             )
         };
         match call.cpu {
-            Some(cpu) => self.add_for(cpu, check),
-            None => self.add(check),
+            Some(cpu) => self.add_check_for(cpu, check),
+            None => self.add_check(check),
         }
     }
 
@@ -186,12 +189,12 @@ impl Fitness<'_> {
         &mut self,
         function: Function,
         probe: Probe,
-        x: Option<u32>,
+        power_state: Option<u32>,
         why: Skip,
     ) {
         let why = self.setting.states.explain(why);
-        self.add(Check {
-            value: x,
+        self.add_check(Check {
+            value: power_state,
             ..Check::new(function, probe, CheckEnd::NotTried(why))
         });
     }
@@ -236,6 +239,6 @@ pub(super) fn no_effect(outcome: &Outcome) -> CheckEnd {
     let lost = Rejection::plain(Reason::Lost);
     CheckEnd::NoEffect(match outcome.end {
         ActionEnd::NotRun => lost,
-        _ => outcome.judge(false).err().unwrap_or(lost),
+        _ => outcome.judge(TimeSource::Counter).err().unwrap_or(lost),
     })
 }

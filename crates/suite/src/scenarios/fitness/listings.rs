@@ -15,7 +15,7 @@ const RESERVED: u64 = 0x8400_001f;
 /// The highest affinity level for which AFFINITY_INFO is called.
 const LEVELS: u32 = 3;
 
-pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+pub(super) fn check_listings(fitness: &mut Fitness<'_>) -> fmt::Result {
     fitness.announce(Function::PsciFeatures, None)?;
     for function in Function::ALL {
         check_listing(fitness, function);
@@ -139,7 +139,7 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
         Function::NodeHwState => (Probe::Answer, [lead, 0, 0]),
         _ => (Probe::Answer, [0; 3]),
     };
-    let answer = fitness.call(function, arguments);
+    let answer = fitness.call_firmware(function, arguments);
     let is_permitted = match function {
         Function::PsciVersion => answer.cast_unsigned() == fitness.facts().psci_version,
         Function::PsciFeatures => answer == error::NOT_SUPPORTED,
@@ -149,7 +149,7 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
         Function::ErrataVersion => answer >= 0 || answer == error::NOT_SUPPORTED,
         _ => answer >= 0,
     };
-    fitness.add(Check {
+    fitness.add_check(Check {
         answer: Some(answer),
         ..Check::new(function, probe, end_of(is_permitted))
     });
@@ -161,11 +161,11 @@ fn check_affinity(fitness: &mut Fitness<'_>) {
     let function = Function::AffinityInfo;
     let lead = fitness.lead();
     let mpidr = fitness.mpidr(lead).number();
-    let at_core = fitness.call(function, [mpidr, 0, 0]);
+    let at_core = fitness.call_firmware(function, [mpidr, 0, 0]);
     let call = CheckedCall::new(function, Probe::IsOn).for_cpu(lead);
     fitness.add_answer(call, at_core, &[0]);
     for level in 1..=LEVELS {
-        let answer = fitness.call(function, [mpidr, level.into(), 0]);
+        let answer = fitness.call_firmware(function, [mpidr, level.into(), 0]);
         let permitted = [0, error::INVALID_PARAMETERS];
         let call = CheckedCall::new(function, Probe::Level)
             .for_cpu(lead)

@@ -15,7 +15,7 @@ const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
 /// The number of attempts for each pause.
 const TRIES_PER_PAUSE: u32 = 3;
 
-pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+pub(super) fn check_cpu_on_and_off(fitness: &mut Fitness<'_>) -> fmt::Result {
     fitness.announce(Function::CpuOn, None)?;
     let lead = fitness.lead();
     check_again(fitness, lead);
@@ -36,7 +36,7 @@ fn check_again(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         fitness.machine.entry_point(),
         0,
     ];
-    let answer = fitness.call(Function::CpuOn, arguments);
+    let answer = fitness.call_firmware(Function::CpuOn, arguments);
     let call = CheckedCall::new(Function::CpuOn, Probe::AlreadyOn).for_cpu(cpu);
     fitness.add_answer(call, answer, &[error::ALREADY_ON]);
 }
@@ -44,7 +44,7 @@ fn check_again(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
 /// Checks that AFFINITY_INFO returns `state` for the CPU.
 fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, probe: Probe, state: Answer) {
     let target = fitness.mpidr(cpu).number();
-    let answer = fitness.call(Function::AffinityInfo, [target, 0, 0]);
+    let answer = fitness.call_firmware(Function::AffinityInfo, [target, 0, 0]);
     let call = CheckedCall::new(Function::AffinityInfo, probe).for_cpu(cpu);
     fitness.add_answer(call, answer, &[state]);
 }
@@ -66,7 +66,7 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
         repeats_cpu_on: true,
         ..round(fitness, cpu, AfterRound::Stay)
     };
-    let arrival = fitness.run(cpu, &turn_on);
+    let arrival = fitness.run_round(cpu, &turn_on);
     if let Some(answer) = fitness.machine.second_cpu_on() {
         let call = CheckedCall::new(Function::CpuOn, Probe::Pending).for_cpu(cpu);
         let permitted = [error::ALREADY_ON, error::ON_PENDING];
@@ -79,14 +79,14 @@ fn check_cpu(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
     check_again(fitness, cpu);
     if let Some(why) = fitness.facts().no_cpu_off {
         let skip = CheckEnd::NotTried(Skip::NoCpuOff(why));
-        fitness.add_for(cpu, Check::new(Function::CpuOff, Probe::GoesOff, skip));
+        fitness.add_check_for(cpu, Check::new(Function::CpuOff, Probe::GoesOff, skip));
         return;
     }
     let turn_off = Round {
         task: Action::Off.into(),
         ..round(fitness, cpu, AfterRound::Off)
     };
-    let departure = fitness.run(cpu, &turn_off);
+    let departure = fitness.run_round(cpu, &turn_off);
     if add_departure(fitness, cpu, &departure) {
         check_state(fitness, cpu, Probe::IsOff, 1);
     }
@@ -111,7 +111,7 @@ fn add_arrival(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> b
             (check.function, check.probe) = (Function::PsciVersion, Probe::Answer);
         }
     }
-    fitness.add_for(cpu, check);
+    fitness.add_check_for(cpu, check);
     has_arrived
 }
 
@@ -133,7 +133,7 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
     } else if !is_off {
         check.end = no_effect(outcome);
     }
-    fitness.add_for(cpu, check);
+    fitness.add_check_for(cpu, check);
     is_off
 }
 
@@ -148,13 +148,13 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
     }
     fitness.announce(Function::CpuOn, None)?;
     // The first pause, like all others, must follow a CPU_OFF.
-    fitness.run(cpu, &round(fitness, cpu, AfterRound::Off));
+    fitness.run_round(cpu, &round(fitness, cpu, AfterRound::Off));
     for pause in PAUSES_US {
         let ticks = fitness.facts().ticks(pause.into());
         fitness.machine.set_cpu_on_after(ticks);
         let again = round(fitness, cpu, AfterRound::Off);
         let is_lost = (0..TRIES_PER_PAUSE).any(|_| {
-            fitness.run(cpu, &again);
+            fitness.run_round(cpu, &again);
             fitness.machine.is_lost(cpu)
         });
         let outcome = fitness.outcomes[cpu.index()];
@@ -167,7 +167,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
                 answer: returned(loss),
                 ..Check::new(function, probe, no_effect(&outcome))
             };
-            fitness.add_for(cpu, check);
+            fitness.add_check_for(cpu, check);
             break;
         }
         let end = if is_lost {
@@ -179,7 +179,7 @@ pub(super) fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             value: Some(pause),
             ..Check::new(Function::CpuOn, Probe::Again, end)
         };
-        fitness.add_for(cpu, check);
+        fitness.add_check_for(cpu, check);
         if is_lost {
             break;
         }

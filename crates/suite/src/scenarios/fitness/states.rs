@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::measure::{Outcome, Reason, Rejection, Waker};
+use crate::measure::{Details, Outcome, Reason, Rejection, Suspended, Waker};
 use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Mismatch;
@@ -19,7 +19,7 @@ const LEVEL_MAX: u8 = 3;
 /// enters the state.
 const LOSSES: usize = 2;
 
-pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+pub(super) fn check_states(fitness: &mut Fitness<'_>) -> fmt::Result {
     let states = fitness.setting.states;
     let function = Function::CpuSuspend;
     if fitness.facts().gic.is_none() {
@@ -79,12 +79,12 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
             }
         }
         None => {
-            let x = Some(state.power_state);
+            let power_state = Some(state.power_state);
             let why = match fitness.setting.cpus.len() {
                 1 => Skip::OneCpu,
                 _ => Skip::NoHelper,
             };
-            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, x, why);
+            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, power_state, why);
         }
     }
     // If all other CPUs are lost, no CPU is known to return from this state. If the lead did not
@@ -103,11 +103,35 @@ impl Fitness<'_> {
 
     /// Returns true unless a CPU's own timer has failed to wake it from this state.
     fn timers_wake(&self, state: UsableState) -> bool {
-        let has_failed = |check: &Check| {
-            let is_same = check.probe == Probe::OwnTimer && check.value == Some(state.power_state);
-            is_same && check.has_failed()
-        };
-        !self.checks.iter().any(has_failed)
+        let mut trials = self.checks_of(Probe::OwnTimer, state);
+        !trials.any(Check::has_failed)
+    }
+
+    /// Returns true if the CPU has this check for this state.
+    fn is_checked(&self, cpu: CpuIndex, probe: Probe, state: UsableState) -> bool {
+        let mut checks = self.checks_of(probe, state);
+        checks.any(|check| check.cpus.contains(cpu))
+    }
+
+    /// Returns the checks of this kind that were made for this state.
+    fn checks_of(&self, probe: Probe, state: UsableState) -> impl Iterator<Item = &Check> {
+        let value = Some(state.power_state);
+        let checks = self.checks.iter();
+        checks.filter(move |check| check.probe == probe && check.value == value)
+    }
+
+    /// Returns the result of a suspend from which the CPU was not woken as expected.
+    fn no_wake_up(&self, cpu: CpuIndex, outcome: &Outcome) -> CheckEnd {
+        match no_effect(outcome) {
+            // The CPU came back, so the trial failed because of an early wake-up.
+            CheckEnd::NoEffect(Rejection {
+                reason: Reason::Lost,
+                ..
+            }) if !self.machine.is_lost(cpu) => {
+                CheckEnd::NoEffect(Rejection::plain(Reason::EarlyWake))
+            }
+            end => end,
+        }
     }
 }
 
@@ -129,33 +153,31 @@ fn check_waker(
     if fitness.add_failed_calls(&lost_before, &outcomes) {
         let (mpidr, power_state) = (fitness.mpidr(cpu), state.power_state);
         let why = CheckEnd::NotTried(Skip::NotTried { mpidr, power_state });
-        let check = Check::new(Function::CpuSuspend, probe, why);
-        let x = Some(power_state);
-        fitness.add_for(cpu, Check { value: x, ..check });
+        let check = Check {
+            value: Some(power_state),
+            ..Check::new(Function::CpuSuspend, probe, why)
+        };
+        fitness.add_check_for(cpu, check);
         return;
     }
-    let rejected = || match no_effect(&outcome) {
-        // The CPU came back, so the trial failed because of an early wake-up.
-        CheckEnd::NoEffect(Rejection {
-            reason: Reason::Lost,
-            ..
-        }) if !fitness.machine.is_lost(cpu) => {
-            CheckEnd::NoEffect(Rejection::plain(Reason::EarlyWake))
-        }
-        end => end,
-    };
     let end = match verdict {
         TrialVerdict::Woken => CheckEnd::Works,
         TrialVerdict::Refused => CheckEnd::WrongAnswer,
         TrialVerdict::WokenInstead => CheckEnd::NoEffect(Rejection::plain(Reason::WokenByFallback)),
-        TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => rejected(),
+        TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => {
+            fitness.no_wake_up(cpu, &outcome)
+        }
     };
     let check = Check {
         value: Some(state.power_state),
-        answer: outcome.code.filter(|_| end == CheckEnd::WrongAnswer),
+        answer: if end == CheckEnd::WrongAnswer {
+            outcome.code
+        } else {
+            None
+        },
         ..Check::new(Function::CpuSuspend, probe, end)
     };
-    fitness.add_for(cpu, check);
+    fitness.add_check_for(cpu, check);
     if end == CheckEnd::Works {
         add_context(fitness, cpu, state, &outcome);
     }
@@ -169,36 +191,36 @@ fn check_waker(
 /// Checks that the suspend has kept the CPU's context, once for each CPU and state. A power-down
 /// may lose all of it (DEN0022F, section 5.4).
 fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState, outcome: &Outcome) {
-    let Some(kept) = outcome.kept else { return };
+    let Details::Suspend(Suspended {
+        kept: Some(kept), ..
+    }) = outcome.details
+    else {
+        return;
+    };
     let if_lost = if state.powerdown {
         CheckEnd::Tolerated
     } else {
         CheckEnd::ContextLost
     };
+    let vectors_kept = if state.powerdown { None } else { kept.vectors };
     for (probe, is_kept) in [
         (Probe::TimerKept, Some(kept.timer)),
         (Probe::InterruptsKept, Some(kept.private_interrupts)),
-        (
-            Probe::VectorsKept,
-            kept.vectors.filter(|_| !state.powerdown),
-        ),
+        (Probe::VectorsKept, vectors_kept),
     ] {
-        let x = Some(state.power_state);
-        let is_same = |check: &Check| check.probe == probe && check.value == x;
-        let is_known = fitness
-            .checks
-            .iter()
-            .any(|check| is_same(check) && check.cpus.contains(cpu));
-        if let Some(is_kept) = is_kept
-            && !is_known
-        {
-            let end = if is_kept { CheckEnd::Works } else { if_lost };
-            let check = Check {
-                value: x,
-                ..Check::new(Function::CpuSuspend, probe, end)
-            };
-            fitness.add_for(cpu, check);
+        let Some(is_kept) = is_kept else { continue };
+        if fitness.is_checked(cpu, probe, state) {
+            continue;
         }
+        let check = Check {
+            value: Some(state.power_state),
+            ..Check::new(
+                Function::CpuSuspend,
+                probe,
+                if is_kept { CheckEnd::Works } else { if_lost },
+            )
+        };
+        fitness.add_check_for(cpu, check);
     }
 }
 
@@ -241,6 +263,6 @@ fn add_statistics(
             value: Some(state.power_state),
             ..Check::new(function, Probe::Rises, end)
         };
-        fitness.add_for(cpu, check);
+        fitness.add_check_for(cpu, check);
     }
 }

@@ -14,7 +14,7 @@ const NO_MEMORY: u64 = 0x000f_ffff_ffff_f000;
 /// A suspend mode that PSCI does not define.
 const NO_MODE: u64 = 7;
 
-pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+pub(super) fn check_wrong_arguments(fitness: &mut Fitness<'_>) -> fmt::Result {
     let entry = fitness.machine.entry_point();
     let nobody = unknown_mpidr(fitness);
     let invalid = [error::INVALID_PARAMETERS];
@@ -23,18 +23,18 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         (Function::CpuOn, [nobody, entry, 0]),
     ] {
         fitness.announce(function, None)?;
-        let answer = fitness.call(function, arguments);
+        let answer = fitness.call_firmware(function, arguments);
         let call = CheckedCall::new(function, Probe::WrongMpidr);
         fitness.add_answer(call, answer, &invalid);
     }
     if fitness.promised(Function::SetSuspendMode) == Some(true) {
         fitness.announce(Function::SetSuspendMode, None)?;
-        let answer = fitness.call(Function::SetSuspendMode, [NO_MODE, 0, 0]);
+        let answer = fitness.call_firmware(Function::SetSuspendMode, [NO_MODE, 0, 0]);
         let call = CheckedCall::new(Function::SetSuspendMode, Probe::WrongMode);
         fitness.add_answer(call, answer, &invalid);
         if answer == 0 {
             // TF-A 2.14 stores any mode, and the stored mode affects later suspends.
-            fitness.call(Function::SetSuspendMode, [0; 3]);
+            fitness.call_firmware(Function::SetSuspendMode, [0; 3]);
         }
     }
     match fitness.last_other() {
@@ -48,7 +48,7 @@ pub(super) fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
 fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
     fitness.announce(Function::CpuOn, None)?;
     let target = fitness.mpidr(cpu).number();
-    let answer = fitness.call(Function::CpuOn, [target, NO_MEMORY, 0]);
+    let answer = fitness.call_firmware(Function::CpuOn, [target, NO_MEMORY, 0]);
     let expected = if fitness.facts().psci_version >= 0x1_0000 {
         error::INVALID_ADDRESS
     } else {
@@ -62,7 +62,7 @@ fn check_address(fitness: &mut Fitness<'_>, cpu: CpuIndex) -> fmt::Result {
         answer: Some(answer),
         ..Check::new(Function::CpuOn, Probe::WrongAddress, end)
     };
-    fitness.add_for(cpu, check);
+    fitness.add_check_for(cpu, check);
     Ok(())
 }
 

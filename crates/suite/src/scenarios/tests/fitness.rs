@@ -221,7 +221,10 @@ fn state_that_loses_two_cpus_is_not_tried_on_more() {
 #[test]
 fn only_standby_must_keep_the_context() {
     let fake = Fake::new(2).with_trials(|cpu, outcome| {
-        if let (1, Some(kept)) = (cpu.index(), outcome.kept.as_mut()) {
+        if cpu.index() == 1
+            && let Details::Suspend(suspended) = &mut outcome.details
+            && let Some(kept) = &mut suspended.kept
+        {
             kept.private_interrupts = false;
         }
     });
@@ -250,13 +253,8 @@ fn only_standby_must_keep_the_context() {
 /// Only the PSCI checks count. A CPU whose timestamps are wrong may still have slept.
 #[test]
 fn wrong_timestamps_do_not_fail_a_suspend() {
-    for (error, stamps) in [
-        (Some(ReadError::NotImplemented), Stamps::default()),
-        (None, Stamps::new([1; 6])),
-    ] {
-        let spoil = move |outcome: &mut Outcome| {
-            (outcome.stamps_error, outcome.stamps) = (error, stamps);
-        };
+    for stamps in [Err(ReadError::NotImplemented), Ok(Stamps::new([1; 6]))] {
+        let spoil = move |outcome: &mut Outcome| outcome.stamps = stamps;
         let fake = Fake::new(2)
             .with(move |_, _, outcome| spoil(outcome))
             .with_trials(move |_, outcome| spoil(outcome));

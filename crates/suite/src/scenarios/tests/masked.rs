@@ -63,7 +63,10 @@ fn no_samples_on_cpu_1() -> Failure {
 fn cpu_that_takes_no_interrupt_fails() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.index() == 1 {
-            (outcome.end, outcome.entered) = (ActionEnd::WokenByFallback, None);
+            outcome.end = ActionEnd::WokenByFallback;
+            if let Details::Interrupt(interrupt) = &mut outcome.details {
+                interrupt.entered = None;
+            }
         }
     });
     let ran = run(fake, "only=masked_time iterations=2 warmup=0");

@@ -61,7 +61,7 @@ fn lost_wake_ups_are_an_interval() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
-            outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
+            set_due(outcome, outcome.stamp(Stamp::ExitHwLowPwr));
         }
     });
     let ran = run(fake, "only=wake_race offsets=64 repeats=2");
@@ -78,7 +78,7 @@ fn lost_wake_ups_are_an_interval() {
 
 /// Returns the ticks from the call to the instant at which the interrupt falls due.
 fn offset(outcome: &Outcome) -> u64 {
-    ticks_between(outcome.before, outcome.due)
+    ticks_between(outcome.before, outcome.due())
 }
 
 /// An emulator may run other CPUs between the setting of the timer and the call. The interrupt is
@@ -88,9 +88,9 @@ fn a_call_that_is_delayed_is_not_an_outcome_at_the_scheduled_offset() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (200..300).contains(&offset(outcome)) {
             (outcome.end, outcome.code) = (ActionEnd::Returned, Some(0));
-            outcome.before = outcome.due.map(|due_ticks| due_ticks + 1_000);
-            outcome.returned_at = outcome.due.map(|due_ticks| due_ticks + 1_090);
-            outcome.stamps = Stamps::default();
+            outcome.before = outcome.due().map(|due_ticks| due_ticks + 1_000);
+            outcome.returned_at = outcome.due().map(|due_ticks| due_ticks + 1_090);
+            outcome.stamps = Ok(Stamps::default());
         }
     });
     let ran = run(fake, "only=wake_race");
@@ -112,7 +112,10 @@ fn suspends_that_the_sgi_disturbs_are_counted_and_the_others_make_a_map() {
     let fake = Fake::new(3).with(|_, cpu, outcome| {
         if cpu.index() == 2 && (100..200).contains(&offset(outcome)) {
             outcome.end = ActionEnd::WokenByFallback;
-            outcome.due = outcome.before.map(|ticks_before| ticks_before + 50);
+            set_due(
+                outcome,
+                outcome.before.map(|ticks_before| ticks_before + 50),
+            );
         }
     });
     let ran = run(fake, "only=wake_race offsets=64");

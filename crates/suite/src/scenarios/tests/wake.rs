@@ -26,7 +26,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let early = |cpus: core::ops::Range<usize>| {
         Fake::new(4).with(move |_, cpu, outcome| {
             if cpus.contains(&cpu.index()) && suspends(outcome.action, CLUSTER) {
-                outcome.returned_at = shifted(outcome.due, -1);
+                outcome.returned_at = shifted(outcome.due(), -1);
             }
         })
     };
@@ -104,7 +104,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
 fn a_frame_whose_trial_is_unclear_is_not_used() {
     let fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
         if cpu.index() == 0 && suspends(outcome.action, CLUSTER) {
-            outcome.returned_at = shifted(outcome.due, -1);
+            outcome.returned_at = shifted(outcome.due(), -1);
         }
     });
     let ran = run_stopping(fake, "iterations=2 only=susp_deep_serial");
@@ -252,8 +252,8 @@ fn trials_are_short() {
 #[test]
 fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
     let delay_wake_up = |outcome: &mut Outcome| {
-        let down = outcome.due.expect("a wake-up").number() + 1;
-        outcome.stamps.set(Stamp::EnterHwLowPwr, down);
+        let down = outcome.due().expect("a wake-up").number() + 1;
+        set_stamp(outcome, Stamp::EnterHwLowPwr, down);
     };
     let fake = Fake::new(4).with_trials(in_first_trials(2, delay_wake_up));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
@@ -269,7 +269,7 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
 #[test]
 fn a_state_from_which_cpus_wake_too_soon_is_measured() {
     let early = Fake::new(4).with_trials(|_, outcome| {
-        outcome.returned_at = shifted(outcome.due, -1);
+        outcome.returned_at = shifted(outcome.due(), -1);
     });
     let ran = run(early, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);

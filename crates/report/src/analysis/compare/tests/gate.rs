@@ -14,7 +14,7 @@ use crate::analysis::compare::pmf_cost::callers_times;
 use crate::analysis::compare::{CHANGED, Comparison, Options, compare};
 use crate::analysis::edits::{self, RunEdit, edited};
 use crate::analysis::findings::{CONDITIONS, PMF_COST, basis_text};
-use crate::analysis::made_up::{set_summary, suite};
+use crate::analysis::synthetic::{set_summary, suite};
 use crate::export::{Report, by_name};
 use crate::log::LoggedRun;
 

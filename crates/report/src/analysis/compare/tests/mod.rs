@@ -1,4 +1,4 @@
-//! Tests for comparisons of published figures and of made-up runs.
+//! Tests for comparisons of published figures and of synthetic runs.
 
 mod gate;
 mod noise;

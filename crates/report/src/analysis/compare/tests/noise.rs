@@ -7,7 +7,7 @@ use suite::plan::ScenarioId;
 use super::support::{compared, found};
 use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::Noise;
-use crate::analysis::made_up::{set_summary, suite};
+use crate::analysis::synthetic::{set_summary, suite};
 use crate::log::LoggedRun;
 
 fn shifted(by: i64, samples: &[u64]) -> Vec<u64> {

@@ -10,7 +10,7 @@ use super::support::{
 use crate::analysis::compare::ChangeOutcome::{Better, Same, Worse};
 use crate::analysis::compare::{CHANGED, ChangeList, ComparedScenario, RowCpu, RowPairing};
 use crate::analysis::findings::{FLUSH_OF_CLUSTER, REORDERED, UNCHANGED};
-use crate::analysis::made_up::{published, suite};
+use crate::analysis::synthetic::{published, suite};
 use crate::log::LoggedRun;
 
 /// A release, its baseline, the kind of finding, and parts of the finding's text. If the list of

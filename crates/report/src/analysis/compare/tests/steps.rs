@@ -8,7 +8,7 @@ use super::support::{compared, found, sentences, try_compare};
 use crate::analysis::compare::ChangeOutcome::{Noise, Same, Worse};
 use crate::analysis::compare::{CHANGED, ChangeList};
 use crate::analysis::findings::UNCHANGED;
-use crate::analysis::made_up::{cell_of, step, with_steps};
+use crate::analysis::synthetic::{cell_of, step, with_steps};
 use crate::log::LoggedRun;
 
 /// Returns a run with loops of so many operations on two CPUs.
@@ -16,7 +16,7 @@ fn loops(operations: [u32; 2], samples: &[u64]) -> LoggedRun {
     let cells = (0..).zip(operations).map(|(cpu, operations)| {
         let step = CellStep {
             operations,
-            ..CellStep::of(Variant::new("psci_version"))
+            ..CellStep::with_variant(Variant::new("psci_version"))
         };
         cell_of(cpu, step, Metric::Time, samples)
     });

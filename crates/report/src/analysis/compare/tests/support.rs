@@ -10,7 +10,7 @@ use crate::analysis::compare::{
     compare, name_rows,
 };
 use crate::analysis::findings::BasedFinding;
-use crate::analysis::made_up::published;
+use crate::analysis::synthetic::published;
 use crate::log::LoggedRun;
 
 /// Compares using the options named in `across`.

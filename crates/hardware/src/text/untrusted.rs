@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 /// Parses digits. Unlike the standard library, this function rejects signs, because otherwise two
 /// different strings could have the same value.
-pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
+pub fn parse_number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
     for digit in digits {
         let value = char::from(*digit).to_digit(radix)?;
@@ -15,7 +15,7 @@ pub fn number(digits: &[u8], radix: u32) -> Option<u32> {
 }
 
 /// Parses an address: `0x` and hexadecimal digits.
-pub fn address(text: &str) -> Option<u64> {
+pub fn parse_address(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     // The standard library would accept a sign.
     let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! A made-up run, and the log that the payload would print for it.
+//! A synthetic run, and the log that the payload would print for it.
 //!
 //! The run has four CPUs in two clusters. Suspends to the deepest state are measured twice, once
 //! with CPU 0 as the helper and once with CPU 2. The run also includes two more suite scenarios and
@@ -14,14 +14,14 @@ use suite::model::{
 use suite::output::{self, ClosingSummary};
 use suite::plan::{Method, Plan, Records, ScenarioId, Variant};
 use suite::record::Writer;
-use suite::testing::example;
+use suite::testing::synthetic;
 
 /// The firmware's lines, which come before the payload's.
 pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the made-up run, which is based on the `suite` crate's example run, but has different
+/// Returns the synthetic run, which is based on the `suite` crate's synthetic run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {
@@ -35,7 +35,7 @@ pub fn run() -> Run {
             suspend(ScenarioId::PSCI_VERSION_PARALLEL, None, &[0, 1, 2, 3]),
             sweep(),
         ],
-        ..example::run_with(4, |facts| {
+        ..synthetic::run_with(4, |facts| {
             facts.service = None;
             facts.own = cortex_a53();
         })
@@ -133,7 +133,7 @@ fn cell(cpu: u16, base: u64, is_suspend: bool, is_parallel: bool) -> Cell {
             .collect();
         Series {
             cold: Some(2 * figures[0]),
-            ..Series::of(*metric, measure::Summary::of(&mut figures))
+            ..Series::with_summary(*metric, measure::Summary::compute(&mut figures))
         }
     });
     let sample = |(sample_index, instants)| Sample {
@@ -178,11 +178,11 @@ fn sweep() -> Scenario {
     let cell = |cpu, value| {
         let step = CellStep {
             value: Some(value),
-            ..CellStep::of(Variant::new("deepest"))
+            ..CellStep::with_variant(Variant::new("deepest"))
         };
-        let mut series = Series::of(
+        let mut series = Series::with_summary(
             Metric::Powerdown,
-            measure::Summary::of(&mut [value + 500, value + 501]),
+            measure::Summary::compute(&mut [value + 500, value + 501]),
         );
         series.histogram = Some(BinCounts {
             first: 40,
@@ -256,19 +256,19 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
 /// Returns the log of `run`, with each record repeated as specified by `records`.
 pub fn log(run: &Run, records: Records) -> String {
     let mut log = FIRMWARE.to_owned();
-    let mut writer = Writer::new(records, run.id.expect("the made-up run has an ID"));
-    let mut summary = ClosingSummary::new(&run.plan.expect("the made-up run has a plan"));
-    output::header(&mut log, run).expect("written");
-    writer.machine(&mut log, run).expect("written");
+    let mut writer = Writer::new(records, run.id.expect("the synthetic run has an ID"));
+    let mut summary = ClosingSummary::new(&run.plan.expect("the synthetic run has a plan"));
+    output::print_header(&mut log, run).expect("written");
+    writer.write_machine(&mut log, run).expect("written");
     for group in groups(run) {
-        output::begin_scenario(&mut log, group[0].id, group[0].method).expect("written");
-        output::scenario(&mut log, run, group).expect("written");
-        writer.scenario(&mut log, group).expect("written");
+        output::print_scenario_name(&mut log, group[0].id, group[0].method).expect("written");
+        output::print_scenario(&mut log, run, group).expect("written");
+        writer.write_scenario(&mut log, group).expect("written");
         summary.add(run, group);
     }
     if let Some(end) = run.end {
         summary.totals = end.totals;
-        output::closing(&mut log, run, &summary, &mut writer).expect("written");
+        output::print_closing(&mut log, run, &summary, &mut writer).expect("written");
     }
     log.replace("\r\n", "\n").replace('\n', "\r\n")
 }

@@ -18,7 +18,7 @@ pub trait Word: Copy + PartialEq + 'static {
 /// Defines an enum that implements [`Word`]. Takes a keyword for each variant and the name of the
 /// method that returns the keyword.
 ///
-/// [`Word`]: crate::text::words::Word
+/// [`Word`]: crate::text::keywords::Word
 #[macro_export]
 macro_rules! words {
     (
@@ -59,7 +59,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::text::words::Word for $name {
+        impl $crate::text::keywords::Word for $name {
             const VALUES: &'static [Self] = &Self::ALL;
 
             fn word(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! Runs for tests, either made up or from published tables.
+//! Runs for tests, either synthetic or from published tables.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use suite::model::{
 use suite::plan::{Method, ScenarioId, Variant};
 
 use crate::log::{LoggedRun, Records, tables};
-use crate::made_up_run;
+use crate::synthetic_run;
 
 /// Returns a run with records and `cpus` CPUs in one cluster, without scenarios. A tick is 16 ns.
 pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
@@ -21,7 +21,7 @@ pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
         ..Cpu::default()
     };
     let mut made = LoggedRun {
-        run: made_up_run::run(),
+        run: synthetic_run::run(),
         ..LoggedRun::default()
     };
     made.run.cpus = (0..cpus).map(cpu).collect();
@@ -82,7 +82,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
     for (index, metric) in metrics.into_iter().enumerate() {
         let figures: Vec<u64> = samples.iter().map(|sample| sample[index]).collect();
-        let median = Summary::of(&mut figures.clone()).median;
+        let median = Summary::compute(&mut figures.clone()).median;
         set_summary(&mut cell, metric, median, &figures);
     }
     for (figures, sample_index) in samples.iter().zip(0..) {
@@ -99,10 +99,10 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
 pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
     cell.series.retain(|series| series.metric != metric);
-    let summary = Summary::of(&mut samples.to_vec());
+    let summary = Summary::compute(&mut samples.to_vec());
     cell.series.push(Series {
         shown: Some(shown),
-        ..Series::of(metric, summary)
+        ..Series::with_summary(metric, summary)
     });
     cell.series.sort_by_key(|series| series.metric);
     if let Some(counts) = &mut cell.counts {
@@ -133,7 +133,7 @@ pub(super) fn suite() -> LoggedRun {
 pub(super) fn step(variant: Variant, value: Option<u64>) -> CellStep {
     CellStep {
         value,
-        ..CellStep::of(variant)
+        ..CellStep::with_variant(variant)
     }
 }
 
@@ -144,7 +144,10 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
             valid: samples.len() as u32,
             ..Counts::default()
         }),
-        series: vec![Series::of(metric, Summary::of(&mut samples.to_vec()))],
+        series: vec![Series::with_summary(
+            metric,
+            Summary::compute(&mut samples.to_vec()),
+        )],
         ..Cell::new(cpu.into(), step)
     }
 }

@@ -1,4 +1,4 @@
-//! Realistic example results for tests, with any number of CPUs in clusters of four.
+//! Synthetic, realistic results for tests, with any number of CPUs in clusters of four.
 
 use alloc::vec::Vec;
 
@@ -130,7 +130,7 @@ pub fn made(run: &Run, id: ScenarioId, method: Method) -> Scenario {
             attempts: 21,
             trials: 1,
             sleep: if suspends { sleep(run) } else { 0 },
-            skew: parallel.then(|| Summary::of(&mut [20, 21, 19, 30, 22])),
+            skew: parallel.then(|| Summary::compute(&mut [20, 21, 19, 30, 22])),
             ..Conditions::default()
         }),
         cells: cpus.map(|cpu| cell(run, id, cpu, &flushes)).collect(),
@@ -189,7 +189,7 @@ fn sleep(run: &Run) -> u64 {
 fn summary_around(figure: u64) -> Summary {
     let mut values: Vec<u64> = (0..20).map(|index| figure - 9 + index).collect();
     values[19] = figure + figure / 4;
-    Summary::of(&mut values)
+    Summary::compute(&mut values)
 }
 
 /// Returns a CPU's position in the lock queue, which differs from its index.
@@ -284,7 +284,7 @@ fn cell(run: &Run, id: ScenarioId, cpu: CpuIndex, flushes: &[u64]) -> Cell {
         Some(Series {
             shown: Some(figure),
             cold: Some(figure),
-            ..Series::of(*metric, summary_around(figure.max(9)))
+            ..Series::with_summary(*metric, summary_around(figure.max(9)))
         })
     };
     Cell {
