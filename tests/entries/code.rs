@@ -5,7 +5,6 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection, ObjectSymbol};
-use runner::build::image::Emergency;
 use runner::build::payload;
 use runner::setup::workspace::Workspace;
 
@@ -28,18 +27,6 @@ impl Code {
             symbols: symbols
                 .filter_map(|symbol| Some((symbol.name().ok()?.to_string(), symbol.address())))
                 .collect(),
-        }
-    }
-
-    /// Loads the EFI application's code, without symbols.
-    pub fn load_efi() -> Self {
-        let workspace = Workspace::find().expect("the workspace");
-        let image = payload::image(&workspace, None, Emergency::default(), 1).expect("an image");
-        let bytes = runner::build::efi::build(&workspace, &image, None).expect("the application");
-        let file = object::File::parse(&*bytes).expect("a PE file");
-        Self {
-            words: text(&file),
-            symbols: BTreeMap::new(),
         }
     }
 

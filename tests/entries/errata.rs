@@ -41,17 +41,6 @@ fn no_sequence_of_cortex_a53s_errata() {
     assert_eq!(errata(&Code::load()), []);
 }
 
-/// Erratum 843419 is not checked, because the application's linker has no workaround for it and EFI
-/// firmware contains such sequences too.
-#[test]
-fn the_efi_application_has_no_sequence_of_835769() {
-    let code = Code::load_efi();
-    assert!(code.words.len() > 1000, "code");
-    let mut found = errata(&code);
-    found.retain(|(_, number)| *number == 835_769);
-    assert_eq!(found, []);
-}
-
 /// DC CVAC, CVAU, CVAP and CVADP may lose stores on Cortex-A53 r0p0 to r0p2 (819472, 824069,
 /// 827319). DC CIVAC must be used instead.
 #[test]
@@ -60,7 +49,6 @@ fn no_line_is_cleaned_without_being_invalidated() {
     let cleans =
         |word: u32| word & 0xffff_f0e0 == 0xd50b_7020 && matches!(word >> 8 & 0xf, 10..=13);
     assert_eq!(Code::load().places(cleans), [0; 0]);
-    assert_eq!(Code::load_efi().places(cleans), [0; 0]);
 }
 
 /// Checks that the scan finds erratum sequences.

@@ -13,7 +13,7 @@ use imports::{Crates, Imports, circular, upward};
 use runner::setup::workspace::Workspace;
 
 /// The name and the root file of each crate whose imports are checked.
-const CRATES: [(&str, &str); 16] = [
+const CRATES: [(&str, &str); 18] = [
     ("psci_bench", "src/main.rs"),
     ("hardware", "crates/hardware/src/lib.rs"),
     ("suite", "crates/suite/src/lib.rs"),
@@ -26,8 +26,10 @@ const CRATES: [(&str, &str); 16] = [
     ("follow", "crates/follow/src/lib.rs"),
     ("report", "crates/report/src/lib.rs"),
     ("profiler", "tools/profiler/src/lib.rs"),
-    ("psci_bench_efi", "crates/efi/src/lib.rs"),
-    ("psci_bench_efi_bin", "crates/efi/src/main.rs"),
+    ("psci_bench_efi", "tools/efi/application/src/lib.rs"),
+    ("psci_bench_efi_bin", "tools/efi/application/src/main.rs"),
+    ("efi", "tools/efi/src/lib.rs"),
+    ("guest", "tools/guest/src/lib.rs"),
     ("runner", "crates/runner/src/lib.rs"),
     ("xtask", "xtask/src/lib.rs"),
 ];

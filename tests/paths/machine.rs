@@ -1,5 +1,7 @@
 //! QEMU machines started with a raw command line, and their output.
 
+#![allow(dead_code, reason = "tools' tests include this file, too")]
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};

@@ -5,9 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod acpi;
 mod boards;
-mod efi;
 mod firmware;
 mod handoff;
 mod machine;

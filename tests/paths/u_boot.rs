@@ -4,7 +4,7 @@
 use std::fs;
 
 use boards::Conduit;
-use runner::qemu::boot::efi::{ENVIRONMENT, environment};
+use runner::qemu::boot::u_boot::{ENVIRONMENT, environment};
 use runner::setup::{self, Need, U_BOOT};
 use suite::crc::CRC_32;
 use suite::measure::Metric;

@@ -1,4 +1,4 @@
-//! The verbs and formats of earlier versions, and what to use instead.
+//! The verbs, formats and kinds of firmware of earlier versions, and what to use instead.
 
 use std::ffi::OsString;
 
@@ -33,6 +33,17 @@ const FORMATS: &[(&str, &str)] = &[
     ("perfetto", "--format html, which has a timeline"),
 ];
 
+/// The kinds of firmware of `cargo xtask qemu`.
+const FIRMWARE: &[(&str, &str)] = &[
+    ("kvm", "`cargo xtask guest run` (tools/guest)"),
+    ("efi", "`cargo xtask efi run` (tools/efi)"),
+    (
+        "efi-acpi",
+        "`cargo xtask efi run --by edk2-acpi` (tools/efi)",
+    ),
+    ("u-boot", "`cargo xtask efi run --by u-boot` (tools/efi)"),
+];
+
 /// Checks a command line, which starts with the program name.
 ///
 /// # Errors
@@ -50,6 +61,11 @@ pub fn check_verb(arguments: &[OsString]) -> Result<()> {
 /// Returns what to use instead of a format that no longer exists.
 pub fn format_successor(format: &str) -> Option<&'static str> {
     successor(FORMATS, format)
+}
+
+/// Returns what to use instead of a kind of firmware that no longer exists.
+pub fn firmware_successor(name: &str) -> Option<&'static str> {
+    successor(FIRMWARE, name)
 }
 
 fn successor(retired: &[(&str, &'static str)], name: &str) -> Option<&'static str> {

@@ -11,17 +11,15 @@ use host::interrupt;
 use runner::setup::workspace::Workspace;
 
 use super::boards::BoardsArguments;
-use super::efi::EfiArguments;
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::lab::LabVerb;
 use super::payload::PayloadArguments;
 use super::qemu::QemuArguments;
-use super::stick::StickArguments;
 use super::test::TestArguments;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
-use super::{boards, efi, fip, image, lab, payload, qemu, repeat, stick, test, tool, tree, verify};
+use super::{boards, fip, image, lab, payload, qemu, repeat, test, tool, tree, verify};
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\
@@ -70,8 +68,6 @@ code is 2.")]
     Boards(BoardsArguments),
     Image(ImageArguments),
     Payload(PayloadArguments),
-    Efi(EfiArguments),
-    Stick(StickArguments),
     /// Make, inspect and change Firmware Image Packages.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
@@ -93,7 +89,7 @@ Examples:
   cargo xtask tree from-acpi tables -o board.dtb
   cargo xtask tree show board.dtb
 
-Details: docs/device-trees.md, docs/efi.md")]
+Details: docs/device-trees.md")]
     Tree {
         /// The `tree` verb.
         #[command(subcommand)]
@@ -150,15 +146,13 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
     match arguments.verb {
         XtaskVerb::Qemu(arguments) => match arguments.repeat {
             Some(count) => repeat::run(&arguments, count),
-            None => qemu::run_and_judge(&arguments),
+            None => qemu::run(&arguments),
         },
         XtaskVerb::Test(arguments) => test::run(&arguments),
         XtaskVerb::Setup => test::run_setup(),
         XtaskVerb::Boards(arguments) => boards::run(&arguments),
         XtaskVerb::Image(arguments) => image::run(&arguments),
         XtaskVerb::Payload(arguments) => payload::run(&arguments),
-        XtaskVerb::Efi(arguments) => efi::run(&arguments),
-        XtaskVerb::Stick(arguments) => stick::run(&arguments),
         XtaskVerb::Fip { verb } => fip::verbs::run(verb),
         XtaskVerb::Tree { verb } => tree::run(verb),
         XtaskVerb::Lab { verb } => lab::run(&verb),

@@ -2,7 +2,6 @@
 
 mod board_text;
 mod boards;
-mod efi;
 mod fip;
 mod image;
 mod lab;
@@ -10,8 +9,6 @@ mod main;
 mod payload;
 mod qemu;
 mod repeat;
-mod signer_arguments;
-mod stick;
 mod test;
 #[cfg(test)]
 mod tests;

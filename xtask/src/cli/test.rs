@@ -15,9 +15,8 @@ use host::progress::{NOTE, StepProgress, in_words, say};
 use host::{process, side_by_side};
 use regex::Regex;
 use runner::build::{payload, tf_a};
-use runner::qemu::kvm_host::KvmHost;
 use runner::setup::workspace::Workspace;
-use runner::setup::{self, Need, linux_trees};
+use runner::setup::{self, linux_trees};
 
 /// The environment variable that sets how many tests run in parallel.
 const THREADS: &str = "RUST_TEST_THREADS";
@@ -30,10 +29,9 @@ Examples:
   cargo xtask test -- fip        # tests with fip in their name
   cargo xtask test trees         # the device trees of all of Linux's boards
 
-`trees` fetches Debian's arm64 kernel (90 MB) once. `kvm` runs the payload as a
-guest of an emulated Linux host, takes minutes, and fetches 62 MB once.")]
+`trees` fetches Debian's arm64 kernel (90 MB) once.")]
 pub struct TestArguments {
-    /// Suite to run: all, trees or kvm.
+    /// Suite to run: all or trees.
     #[arg(value_name = "SUITE", value_enum, default_value_t = TestSuite::All)]
     #[arg(hide_possible_values = true)]
     pub suite: TestSuite,
@@ -49,8 +47,6 @@ pub enum TestSuite {
     All,
     /// The device trees of all Linux boards.
     Trees,
-    /// The payload as a KVM guest of an emulated Linux host.
-    Kvm,
 }
 
 /// Sets up everything that the `all` suite needs. Returns the TF-A source folder.
@@ -79,11 +75,6 @@ fn set_up_for(workspace: &Workspace, suite: TestSuite) -> Result<()> {
             payload::build(workspace)?;
         }
         TestSuite::Trees => linux_trees::fetch(workspace).map(drop)?,
-        TestSuite::Kvm => {
-            setup::ensure(workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
-            KvmHost::ready(workspace)?;
-            payload::build(workspace)?;
-        }
     }
     Ok(())
 }
@@ -109,12 +100,6 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
             packages: "--package xtask --test trees",
             // Without optimization, reading a thousand trees takes minutes.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
-            ..ignored
-        }],
-        TestSuite::Kvm => vec![TestPrograms {
-            packages: "--package psci-bench --test kvm",
-            // Tests run one at a time, because each test's machine emulates Linux and its guest.
-            options: "--ignored --nocapture --test-threads=1",
             ..ignored
         }],
     }
@@ -279,8 +264,7 @@ impl TestResults {
         let (name, rest) = (&self.program, take(&mut self.rest));
         self.passed += passed;
         self.filtered += filtered;
-        // A suite of ignored tests is named after the program that contains them.
-        let ignored = (ignored > 0).then(|| format!("{ignored} of `cargo xtask test {name}`"));
+        let ignored = (ignored > 0).then(|| format!("{ignored} ignored in {name}"));
         self.ignored.extend(ignored);
         let mut line = format!(
             "{passed} passed in {}",
@@ -358,7 +342,7 @@ mod tests {
             process didn't exit successfully: `fip-1` (signal: 6)\n";
         let (all, x) = (format!("{good}{bad}"), "payload x::y, fip ended early");
         let none = "   Doc-tests xtask\ntest result: ok. 0 passed; 0 failed; 0 TAIL\n";
-        let skipped = "; not run: 9 of `cargo xtask test kvm`";
+        let skipped = "; not run: 9 ignored in kvm";
         for (text, filtered, expected) in [
             (good, 0, format!("2 passed in 16 min{skipped}")),
             (

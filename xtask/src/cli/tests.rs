@@ -10,7 +10,6 @@ use host::exit_code::EXIT_CODES;
 use host::process;
 use host::progress::note;
 use runner::build::tf_a::{MBED_TLS, TF_A};
-use runner::qemu::kvm_host::KERNEL;
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, linux_trees};
 
@@ -49,7 +48,7 @@ fn images_of_packages_are_documented() {
 fn setup_page_lists_all_that_is_installed() {
     let root = Workspace::find().expect("the workspace").root;
     let page = fs::read_to_string(root.join("docs/setup.md")).expect("text");
-    let sources = [TF_A.package, MBED_TLS.package, linux_trees::META, KERNEL];
+    let sources = [TF_A.package, MBED_TLS.package, linux_trees::META];
     for name in setup::installed().chain(sources) {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }

@@ -15,7 +15,7 @@ use host::progress::say;
 use host::stdout::Out;
 use host::{files, read_file};
 use report::cli::acpi_files::AcpiFiles;
-use runner::build::image_contents::{adapt_for_efi, summary};
+use runner::build::image_contents::{adapt_without_memory, summary};
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
@@ -30,7 +30,7 @@ Examples:
   cargo xtask tree from-acpi FACP APIC GTDT PPTT SPCR DSDT \\
       --memory 0x80000000+0x40000000
 
-Details: docs/efi.md")]
+Details: docs/device-trees.md")]
     FromAcpi(FromAcpi),
     /// Print what the payload reads from a device tree, or why it cannot use it.
     #[command(after_help = "\
@@ -107,7 +107,7 @@ fn from_acpi(arguments: &FromAcpi) -> Result<u8> {
         None => made,
     };
     // The EFI application adds the memory.
-    let summary = adapt_for_efi(&tree, None)
+    let summary = adapt_without_memory(&tree, None)
         .and_then(|tree| summary(&tree))
         .context("the payload cannot use the tree")?;
     match &arguments.output {

@@ -56,7 +56,7 @@ fn memory(spec: &RunSpec) -> Result<String> {
         .qemu
         .as_ref()
         .context("QEMU does not emulate this board")?;
-    let firmware = board.firmware(spec.firmware.described())?;
+    let firmware = board.firmware(spec.firmware.name())?;
     let clusters = board.with_clusters_of(firmware).all_clusters();
     let cluster = clusters.first().map_or(1, Vec::len);
     let begin = board.memory_base();

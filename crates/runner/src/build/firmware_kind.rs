@@ -1,7 +1,10 @@
 //! The kinds of firmware that QEMU starts.
 
-/// What implements PSCI on the machine, and what starts the payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+use anyhow::{Result, bail};
+use host::retired::firmware_successor;
+
+/// A PSCI implementation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirmwareKind {
     /// TF-A at EL3, from flash.
     TfA,
@@ -9,27 +12,33 @@ pub enum FirmwareKind {
     TfAStock,
     /// QEMU's built-in PSCI, which does not power CPUs down and has no PMF.
     Builtin,
-    /// KVM: the payload is a guest of an emulated Linux host.
-    Kvm,
-    /// QEMU's built-in PSCI. EDK2 starts the EFI application with a device tree.
-    Efi,
-    /// QEMU's built-in PSCI. EDK2 starts the EFI application with ACPI tables.
-    EfiAcpi,
-    /// TF-A at EL3. U-Boot starts the EFI application.
-    UBoot,
 }
 
 impl FirmwareKind {
-    /// Returns the name that selects this firmware on the command line.
+    /// All kinds.
+    const ALL: [Self; 3] = [Self::TfA, Self::TfAStock, Self::Builtin];
+
+    /// Returns the firmware with this name on the command line.
+    ///
+    /// # Errors
+    /// Returns an error that lists the names, or says what is used instead of a former one.
+    pub fn parse(name: &str) -> Result<Self> {
+        if let Some(kind) = Self::ALL.into_iter().find(|kind| kind.name() == name) {
+            return Ok(kind);
+        }
+        if let Some(successor) = firmware_successor(name) {
+            bail!("no longer a kind of firmware; use {successor}");
+        }
+        let [first, second, third] = Self::ALL.map(Self::name);
+        bail!("expected {first}, {second} or {third}")
+    }
+
+    /// Returns the name that selects this firmware on the command line and in board files.
     pub fn name(self) -> &'static str {
         match self {
             Self::TfA => "tf-a",
             Self::TfAStock => "tf-a-stock",
             Self::Builtin => "builtin",
-            Self::Kvm => "kvm",
-            Self::Efi => "efi",
-            Self::EfiAcpi => "efi-acpi",
-            Self::UBoot => "u-boot",
         }
     }
 
@@ -39,29 +48,11 @@ impl FirmwareKind {
             Self::TfA => "TF-A",
             Self::TfAStock => "TF-A's own platform",
             Self::Builtin => "QEMU's built-in PSCI",
-            Self::Kvm => "KVM on an emulated Linux host",
-            Self::Efi => "EDK2 with a device tree, QEMU's built-in PSCI",
-            Self::EfiAcpi => "EDK2 with ACPI tables, QEMU's built-in PSCI",
-            Self::UBoot => "TF-A and U-Boot",
         }
-    }
-
-    /// Returns the name that board files use for the firmware that implements PSCI.
-    pub fn described(self) -> &'static str {
-        match self {
-            Self::Efi | Self::EfiAcpi => Self::Builtin.name(),
-            Self::UBoot => Self::TfA.name(),
-            _ => self.name(),
-        }
-    }
-
-    /// Returns true if the EFI application starts the payload.
-    pub fn has_efi(self) -> bool {
-        matches!(self, Self::Efi | Self::EfiAcpi | Self::UBoot)
     }
 
     /// Returns true if TF-A is at EL3.
     pub fn is_tf_a(self) -> bool {
-        matches!(self, Self::TfA | Self::TfAStock | Self::UBoot)
+        matches!(self, Self::TfA | Self::TfAStock)
     }
 }

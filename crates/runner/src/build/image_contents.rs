@@ -126,7 +126,7 @@ impl TreeOptions {
         Ok(ImageOptions {
             cpus: self.smp.map_or_else(|| board.default_cpus(), Ok)?,
             gic: self.gic.unwrap_or(board.default_gic()),
-            firmware: FirmwareKind::TfA,
+            firmware: FirmwareKind::TfA.name(),
             conduit: board.psci.conduit,
             variant: FirmwareVariant::default(),
             states: self.all_states(),
@@ -142,8 +142,8 @@ pub struct ImageOptions<'w> {
     pub cpus: u32,
     /// The GIC version, which is ignored if the board has no GIC.
     pub gic: GicVersion,
-    /// The firmware that the image runs under.
-    pub firmware: FirmwareKind,
+    /// The name that board files use for the firmware that the image runs under.
+    pub firmware: &'w str,
     /// The conduit for PSCI calls.
     pub conduit: Conduit,
     /// The firmware variant, which decides the state format and whether timers stop.
@@ -225,7 +225,7 @@ pub fn contents(
     tree: &TreeSource,
 ) -> Result<Contents> {
     let cpus = options.cpus;
-    let most = board.firmware(options.firmware.name())?.max_cpus;
+    let most = board.firmware(options.firmware)?.max_cpus;
     if cpus == 0 || cpus > most {
         bail!("--smp {cpus}: {} can have 1 to {most} CPUs", board.title);
     }
@@ -237,7 +237,7 @@ pub fn contents(
                 .with_context(|| format!("--dtb {}", path.display()));
         }
         TreeSource::Raw(_) | TreeSource::None
-            if options.args.is_some() && options.firmware.is_tf_a() =>
+            if options.args.is_some() && options.firmware.starts_with("tf-a") =>
         {
             bail!("boot arguments require a device tree")
         }
@@ -253,7 +253,7 @@ pub fn contents(
 
 /// The memory added to a tree that does not describe any. None of the devices that the payload uses
 /// is at the end of the first 4 GiB.
-const MADE_UP: Region = Region {
+const PLACEHOLDER: Region = Region {
     base: 0xffff_f000,
     size: 0x1000,
 };
@@ -261,10 +261,10 @@ const MADE_UP: Region = Region {
 /// Returns `blob` (the user's tree) with `bootargs` set, for an EFI application that will replace
 /// its memory nodes. A tree without memory nodes is given one page, because the payload cannot read
 /// a tree that has none.
-pub fn adapt_for_efi(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
+pub fn adapt_without_memory(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     let adapt = |memory| ::device_tree::adapt(blob, bootargs, memory);
     // The EFI application will also replace the memory nodes.
-    let replaced = adapt(Some(&[MADE_UP]))?;
+    let replaced = adapt(Some(&[PLACEHOLDER]))?;
     Ok(adapt(None).unwrap_or(replaced))
 }
 
@@ -319,7 +319,7 @@ fn file_contents(blob: &[u8], options: &ImageOptions<'_>) -> Result<Contents> {
 }
 
 fn tree_of_board(board: &BoardFile, options: &ImageOptions<'_>) -> Result<Vec<u8>> {
-    let firmware = board.firmware(options.firmware.name())?;
+    let firmware = board.firmware(options.firmware)?;
     let mut idle_states = options
         .states
         .choose(board, firmware, options.variant.state_format())?;
@@ -432,7 +432,7 @@ mod tests {
             let options = ImageOptions {
                 cpus: 2,
                 gic: board.default_gic(),
-                firmware: FirmwareKind::TfA,
+                firmware: FirmwareKind::TfA.name(),
                 conduit: board.psci.conduit,
                 variant: FirmwareVariant::default(),
                 states: GivenStates::default(),

@@ -3,15 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use boards::device_tree;
+use anyhow::{Context, Result};
 use clap::Args;
-use hardware::image::TREE_MAX;
-use host::read_file;
 
-use crate::build::image::{self, Emergency};
-use crate::build::image_contents::{TreeOptions, adapt_for_efi};
-use crate::build::{GivenStates, payload};
+use crate::build::image_contents::TreeOptions;
 use crate::setup::workspace::Workspace;
 
 /// An input file and the option that names it.
@@ -38,40 +33,6 @@ impl ImageSource {
         inputs
             .map(|(option, path)| (option, path.as_deref()))
             .into()
-    }
-
-    /// Builds the image of an EFI application. The image contains a device tree only if `--board` or
-    /// `--dtb` is given.
-    ///
-    /// # Errors
-    /// Returns an error if an input is invalid, or an option needs a board.
-    pub fn image_for_efi(&self, workspace: &Workspace) -> Result<Vec<u8>> {
-        let tree_options = &self.tree;
-        let base = image::released("--base", self.base.as_deref())?;
-        let flat = |base: Option<_>| base.map_or_else(|| payload::flat(workspace), Ok);
-        if let Some(path) = &tree_options.dtb {
-            let blob = read_file::read("--dtb", path, TREE_MAX)?;
-            let checked = adapt_for_efi(&blob, tree_options.args.as_deref())
-                .and_then(|tree| Ok((device_tree::machine(&tree)?.1, tree)));
-            let (cpus, tree) = checked.with_context(|| format!("--dtb {}", path.display()))?;
-            return image::assemble(flat(base)?, Some(&tree), Emergency::of_tree(&tree), cpus);
-        }
-        if let Some(name) = &self.board {
-            return tree_options.make_image(workspace, &boards::load(name)?, base);
-        }
-        let board_options = [
-            ("--smp", tree_options.smp.is_some()),
-            ("--gic", tree_options.gic.is_some()),
-            ("--no-power-down", tree_options.no_power_down),
-            (
-                "--state-format and --core",
-                tree_options.states != GivenStates::default(),
-            ),
-        ];
-        if let Some((option, _)) = board_options.iter().find(|(_, is_given)| *is_given) {
-            bail!("{option}: only valid for a board file's device tree; specify --board");
-        }
-        image::bare(flat(base)?)
     }
 }
 

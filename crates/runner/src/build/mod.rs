@@ -6,13 +6,10 @@
 //! * `package` builds the file that a board loads.
 //! * `flash` builds QEMU's flash image.
 //! * `from_source` builds everything that a board boots.
-//! * `efi` builds the EFI application that wraps an image.
-//! * `stick` builds boot media that contain the EFI application.
 
 pub mod bl32;
 pub mod boot_arguments;
 pub mod checkout;
-pub mod efi;
 pub mod firmware;
 pub mod firmware_kind;
 pub mod flash;
@@ -24,8 +21,6 @@ pub mod image_source;
 pub mod package;
 pub mod payload;
 pub mod plugin;
-pub mod signer;
-pub mod stick;
 pub mod tf_a;
 
 pub use self::given_states::GivenStates;

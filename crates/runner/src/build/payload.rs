@@ -18,7 +18,7 @@ use crate::setup::{self, Need, TARGET};
 const SEPARATOR: &str = "\x1f";
 
 /// The cargo profile for code that runs on the board.
-pub(super) const PROFILE: &str = "payload";
+pub const PROFILE: &str = "payload";
 
 /// The device tree in an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,11 +83,11 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 const FLAGS: [&str; 3] = ["-Ccode-model=tiny", FIX_835769, "-Awarnings"];
 
 /// See [`FLAGS`].
-pub(super) const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
+pub const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
 /// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages begin
 /// with the source folder, but build results must not depend on the user's home directory.
-pub(super) fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> {
+pub fn rust_flags(workspace: &Workspace, own: &[&str]) -> Result<String> {
     let plain_flags =
         |_| env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().join(SEPARATOR));
     let user = env::var("CARGO_ENCODED_RUSTFLAGS")

@@ -6,7 +6,7 @@ use hardware::image::ParameterBlock;
 
 use crate::build::firmware_kind::FirmwareKind;
 use crate::qemu::consoles::Consoles;
-use crate::qemu::kvm_host;
+use crate::qemu::loader::Loader;
 use crate::qemu::machine_process::MachineResult;
 
 /// What is known about a run whose log has no closing line.
@@ -14,6 +14,8 @@ use crate::qemu::machine_process::MachineResult;
 pub struct Context<'c> {
     /// The firmware that implements PSCI.
     pub firmware: FirmwareKind,
+    /// What starts the payload.
+    pub loader: &'static dyn Loader,
     /// `-cpu`.
     pub cpu: &'c str,
     /// The run's timeout, in seconds.
@@ -98,9 +100,10 @@ fn cause(log: &str, ending: MachineEnding, context: &Context<'_>) -> String {
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked; see above".into();
     }
-    if context.firmware == FirmwareKind::Kvm && !payload_spoke(log) {
-        let last_line = kvm_host::last_words(log).unwrap_or("nothing");
-        return format!("the last line from the payload's Linux host: {last_line}");
+    if !payload_spoke(log)
+        && let Some(explanation) = context.loader.explain_silence(log)
+    {
+        return explanation;
     }
     if let Some(explanation) = explain_marks(log) {
         return explanation;
@@ -166,6 +169,7 @@ mod tests {
     use hardware::image::PARAMETER_BLOCK;
 
     use super::*;
+    use crate::qemu::loader::FirmwareItself;
 
     /// The banner of the overlay TF-A, which shows that it was built by psci-bench.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
@@ -181,6 +185,7 @@ mod tests {
         };
         let context = Context {
             firmware: FirmwareKind::TfA,
+            loader: &FirmwareItself,
             cpu,
             timeout: 7,
             image: &[],

@@ -8,18 +8,15 @@ use host::process;
 
 use super::command_line::{CommandLine, PROGRAM};
 use super::diagnosis::POWER_DOWN;
+use super::loader::Loader;
 use super::run_spec::{Level, RunSpec};
 use crate::build::firmware::fault;
-use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
 /// With `-icount`, each instruction takes `1 << ICOUNT_SHIFT` nanoseconds: one tick of QEMU's 62.5
 /// MHz counter.
-const ICOUNT_SHIFT: u32 = 4;
-/// The same with a KVM guest. Linux, whose timers have fixed periods, would take too long to boot
-/// if an instruction took 16 ns. One tick of the counter is then 16 instructions.
-const KVM_ICOUNT_SHIFT: u32 = 0;
+pub(super) const ICOUNT_SHIFT: u32 = 4;
 /// The duration of an instruction with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 const GIC_V2_CPUS: u32 = 8;
@@ -39,6 +36,8 @@ pub struct QemuMachine<'m> {
     pub gic: GicVersion,
     /// The options that the machine was made for.
     pub spec: &'m RunSpec,
+    /// What starts the payload.
+    pub loader: &'static dyn Loader,
 }
 
 impl QemuMachine<'_> {
@@ -47,7 +46,7 @@ impl QemuMachine<'_> {
     pub fn check(&self, described: &boards::Firmware, gic: GicVersion) -> Result<()> {
         let cpus = self.cpus;
         let in_all = described.max_cpus;
-        let name = self.spec.firmware.name();
+        let name = self.loader.psci_name(self.spec.firmware);
         let (most, why) = match self.gic {
             GicVersion::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
             _ => (in_all, format!("the {name} firmware")),
@@ -127,23 +126,17 @@ impl QemuMachine<'_> {
             if self.spec.firmware.is_tf_a() {
                 machine.push_str(",secure=on");
             }
-            let has_el2 = self.spec.level == Level::El2 || self.spec.firmware == FirmwareKind::Kvm;
+            let has_el2 = self.spec.level == Level::El2 || self.loader.uses_el2();
             let el2 = if has_el2 { "on" } else { "off" };
             let gic = self.gic.number();
             machine.push_str(&format!(",virtualization={el2},gic-version={gic}"));
-            if self.spec.firmware == FirmwareKind::Efi {
-                machine.push_str(",acpi=off");
-            }
+            machine.push_str(self.loader.machine_properties());
         }
         let smp = self.cpus.to_string();
         let mut options = ["-smp", &smp, "-no-reboot"].map(str::to_owned).to_vec();
         options.extend_from_slice(&self.recipe.arguments);
         if self.spec.icount {
-            let shift = match self.spec.firmware {
-                FirmwareKind::Kvm => KVM_ICOUNT_SHIFT,
-                _ => ICOUNT_SHIFT,
-            };
-            let icount = format!("shift={shift},sleep=off");
+            let icount = format!("shift={},sleep=off", self.loader.icount_shift());
             options.extend(["-icount".to_owned(), icount]);
         }
         if let Some(spec) = &self.spec.fault {

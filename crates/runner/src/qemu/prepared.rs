@@ -18,17 +18,19 @@ use super::boot::Boot;
 use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::guest_samples::GuestSamples;
+use super::loader::Loader;
 use super::machine_process::{MachineProcess, MachineResult};
 use super::monitor::Socket;
 use super::run_result::RunResult;
 use super::validated_run::ValidatedRun;
-use super::{kvm_host, other_program, positions};
+use super::{other_program, positions};
 use crate::build::firmware_kind::FirmwareKind;
 
 /// A run that has been fully prepared and can be repeated.
 #[derive(Debug)]
 pub struct Prepared {
     firmware: FirmwareKind,
+    loader: &'static dyn Loader,
     timeout: Duration,
     /// The first address in memory.
     memory: u64,
@@ -49,6 +51,7 @@ impl Prepared {
         boot.write(dir.path(), &mut line)?;
         Ok(Self {
             firmware: run.spec.firmware,
+            loader: run.machine.loader,
             timeout: run.spec.timeout,
             memory: run.board.memory_base(),
             boot,
@@ -128,9 +131,11 @@ impl Prepared {
         let mut command = command_line::command(&self.line.arguments());
         command.envs(self.path.iter().map(|path| ("PATH", path)));
         let dir = tempfile::tempdir().tmpdir_context()?;
-        let is_kvm = self.firmware == FirmwareKind::Kvm;
-        // The positions of the Linux CPUs reveal nothing about the guest's CPUs.
-        let socket = Socket::within(dir.path()).filter(|_| !is_kvm);
+        // The positions of a hypervisor's CPUs reveal nothing about its guest's CPUs.
+        let socket = match self.loader.is_on_machine_cpus() {
+            true => Socket::within(dir.path()),
+            false => None,
+        };
         command.args(socket.iter().flat_map(Socket::arguments));
         let mut positions = Vec::new();
         let mut at_deadline = || {
@@ -139,8 +144,8 @@ impl Prepared {
             }
         };
         let mut limits = TimeLimits::from(self.timeout);
-        if is_kvm {
-            limits.linger = kvm_host::LINGER;
+        if let Some(linger) = self.loader.linger() {
+            limits.linger = linger;
         }
         let process = MachineProcess::start(&mut command)?;
         watcher.samples = match self.samples(process.id()) {
@@ -161,16 +166,15 @@ impl Prepared {
             _ => stream::find_verdict(&outcome.log)
                 .or_else(|| other_program::verdict(&self.boot.image, &outcome.log)),
         };
-        if self.firmware == FirmwareKind::Kvm
-            && let Some(how) = kvm_host::find_failure(&outcome.log)
-        {
-            bail!("the guest printed its last line, but its VMM exited {how}");
+        if let Some(failure) = self.loader.find_failure(&outcome.log) {
+            bail!(failure);
         }
         if let Some(message) = diagnosis::refused_fault(&outcome.log) {
             bail!("--fault: the firmware reports {message}");
         }
         let context = diagnosis::Context {
             firmware: self.firmware,
+            loader: self.loader,
             cpu: &self.line.cpu,
             timeout: self.timeout.as_secs(),
             image: &self.boot.image,

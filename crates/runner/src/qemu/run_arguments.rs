@@ -8,13 +8,13 @@ use clap::Args;
 use follow::stream::TIMEOUT_MAX_S;
 use host::{files, read_file};
 
-use super::run_spec::{Level, Payload, RunSpec};
-use super::{kvm_host, timeout};
+use super::run_spec::{Payload, RunSpec};
+use super::timeout;
 use crate::build::boot_arguments::parse_plan;
 use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::payload::TreeSource;
-use crate::build::{GivenStates, bl32, flash};
+use crate::build::{bl32, flash};
 
 /// The options that define a run.
 #[derive(Clone, Debug, Args)]
@@ -65,21 +65,10 @@ impl RunArguments {
     pub fn to_spec(&self) -> Result<RunSpec> {
         self.check_firmware()?;
         let mut spec = self.spec.clone();
-        let is_kvm = spec.firmware == FirmwareKind::Kvm;
-        if is_kvm && spec.level == Level::El2 {
-            bail!("--el 2: a KVM guest is entered at EL1");
-        }
         let plan = parse_plan(spec.args.as_deref())?;
         spec.timeout = match self.timeout {
             Some(seconds) => Duration::from_secs(seconds),
-            None => {
-                let usual = timeout::timeout(spec.cpus()?, &plan);
-                if is_kvm {
-                    kvm_host::guest_timeout(usual)
-                } else {
-                    usual
-                }
-            }
+            None => timeout::timeout(spec.cpus()?, &plan),
         };
         if let Some(path) = &self.dtb {
             spec.tree = TreeSource::File(path.clone());
@@ -102,7 +91,7 @@ impl RunArguments {
         let spec = &self.spec;
         let (firmware, name) = (spec.firmware, spec.firmware.name());
         let has_variant = spec.variant != FirmwareVariant::default();
-        let is_built = matches!(firmware, FirmwareKind::TfA | FirmwareKind::UBoot);
+        let is_built = firmware == FirmwareKind::TfA;
         for (option, is_lost) in [
             ("--variant", has_variant && !is_built),
             ("--fault", spec.fault.is_some() && !is_built),
@@ -112,21 +101,6 @@ impl RunArguments {
             if is_lost {
                 let built = "TF-A built for --firmware tf-a";
                 bail!("{option} applies to {built}, not to --firmware {name}");
-            }
-        }
-        for (option, is_lost) in [
-            ("--dtb", self.dtb.is_some()),
-            ("--image", self.image.is_some()),
-            (
-                "--core and --state-format",
-                spec.states != GivenStates::default(),
-            ),
-        ] {
-            if is_lost && firmware.has_efi() {
-                bail!(
-                    "{option}: with --firmware {name} the payload is in an EFI application, which \
-                     uses the machine's own tables; set core= and deepest= in --args"
-                );
             }
         }
         Ok(())

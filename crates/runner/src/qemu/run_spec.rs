@@ -8,7 +8,6 @@ use boards::GicVersion;
 use clap::builder::TypedValueParser;
 use clap::{Arg, Args, Command, FromArgMatches};
 
-use super::kvm_host;
 use super::timeout::TIMEOUT_MIN;
 use crate::build::GivenStates;
 use crate::build::firmware::{FirmwareVariant, fault};
@@ -46,21 +45,21 @@ pub struct RunSpec {
     /// GIC version [default: the board file's].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<GicVersion>,
-    /// Entry exception level [default: 2, KVM: 1].
+    /// Entry exception level [default: 2].
     #[arg(
         long = "el",
         value_name = "1|2",
         default_value = "2",
         hide_default_value = true
     )]
-    #[arg(default_value_if("firmware", "kvm", "1"), value_parser = level())]
+    #[arg(value_parser = level())]
     pub level: Level,
     /// QEMU CPU model [default: the board file's].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
-    /// Firmware: tf-a, tf-a-stock, builtin, kvm, efi, efi-acpi, u-boot.
-    #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
-    #[arg(default_value_t = FirmwareKind::TfA)]
+    /// Firmware: tf-a, tf-a-stock, builtin [default: tf-a].
+    #[arg(long, value_name = "NAME", value_parser = FirmwareKind::parse)]
+    #[arg(default_value = FirmwareKind::TfA.name(), hide_default_value = true)]
     pub firmware: FirmwareKind,
     /// TF-A variant, such as coherency=sw,pmf=sip.
     #[arg(
@@ -121,7 +120,6 @@ impl RunSpec {
     pub fn cpus(&self) -> Result<u32> {
         match self.smp {
             Some(cpus) => Ok(cpus),
-            None if self.firmware == FirmwareKind::Kvm => Ok(kvm_host::CPUS),
             None => boards::load(&self.board)?.default_cpus(),
         }
     }
@@ -151,7 +149,8 @@ impl Default for RunSpec {
     }
 }
 
-fn level() -> impl TypedValueParser<Value = Level> {
+/// Returns a parser for an exception level, 1 or 2.
+pub fn level() -> impl TypedValueParser<Value = Level> {
     let number = clap::value_parser!(u8).range(1..=2);
     number.map(|number| [Level::El1, Level::El2][usize::from(number == 2)])
 }

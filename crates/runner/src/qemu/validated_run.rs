@@ -5,9 +5,10 @@ use boards::BoardFile;
 use host::progress::say_once;
 use itertools::Itertools as _;
 
+use super::diagnosis;
+use super::loader::Loader;
 use super::machine::QemuMachine;
 use super::run_spec::RunSpec;
-use super::{diagnosis, kvm_host};
 use crate::build::firmware::FirmwareVariant;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::tf_a::{TF_A, TfA};
@@ -30,8 +31,13 @@ pub struct ValidatedRun<'a> {
 
 impl<'a> ValidatedRun<'a> {
     /// Validates `spec`, and warns about parts of it that might not work.
-    pub fn new(workspace: &'a Workspace, board: &'a BoardFile, spec: &'a RunSpec) -> Result<Self> {
-        let machine = machine(board, spec)?;
+    pub fn new(
+        workspace: &'a Workspace,
+        board: &'a BoardFile,
+        spec: &'a RunSpec,
+        loader: &'static dyn Loader,
+    ) -> Result<Self> {
+        let machine = machine(board, spec, loader)?;
         let tf_a = locate(workspace, spec)?;
         machine.check_version(workspace)?;
         machine.check_model(workspace)?;
@@ -58,15 +64,12 @@ impl<'a> ValidatedRun<'a> {
     pub fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::Qemu];
         match self.spec.firmware {
-            FirmwareKind::Builtin | FirmwareKind::Kvm => {}
-            FirmwareKind::Efi | FirmwareKind::EfiAcpi => needs.push(Need::Aavmf),
+            FirmwareKind::Builtin => {}
             FirmwareKind::TfA | FirmwareKind::TfAStock => {
                 needs.extend([Need::CrossCompiler, Need::Make]);
             }
-            FirmwareKind::UBoot => {
-                needs.extend([Need::CrossCompiler, Need::Make, Need::UBoot]);
-            }
         }
+        needs.extend(self.machine.loader.needs());
         let is_pinned = self.spec.firmware.is_tf_a() && self.tf_a.is_none();
         if is_pinned && !TF_A.is_there(self.workspace) {
             needs.push(Need::DpkgSource);
@@ -89,32 +92,24 @@ fn locate(workspace: &Workspace, spec: &RunSpec) -> Result<Option<TfA>> {
 }
 
 /// Returns the machine requested by `spec`, if `board` supports it.
-fn machine<'m>(board: &'m BoardFile, spec: &'m RunSpec) -> Result<QemuMachine<'m>> {
+fn machine<'m>(
+    board: &'m BoardFile,
+    spec: &'m RunSpec,
+    loader: &'static dyn Loader,
+) -> Result<QemuMachine<'m>> {
     let recipe = board
         .qemu
         .as_ref()
         .with_context(|| format!("QEMU does not emulate {}", board.title))?;
-    // By default, an emulated Linux host and its guest have fewer CPUs and a different CPU model
-    // than the board.
-    let (cpu, cpus) = match spec.firmware {
-        FirmwareKind::Kvm => (kvm_host::CPU, kvm_host::CPUS),
-        _ => (recipe.cpu.as_str(), recipe.cpus),
-    };
     let machine = QemuMachine {
         recipe,
-        cpu: spec.cpu.as_deref().unwrap_or(cpu),
-        cpus: spec.smp.unwrap_or(cpus),
+        cpu: spec.cpu.as_deref().unwrap_or(&recipe.cpu),
+        cpus: spec.smp.unwrap_or(recipe.cpus),
         gic: spec.gic.unwrap_or(board.default_gic()),
         spec,
+        loader,
     };
-    if spec.firmware.has_efi() && !recipe.adjustable {
-        let name = spec.firmware.name();
-        let machine = &recipe.machine;
-        bail!(
-            "--firmware {name}: Debian does not package it for QEMU's {machine}; use --board qemu"
-        );
-    }
-    let described = board.firmware(spec.firmware.described())?;
+    let described = board.firmware(loader.psci_name(spec.firmware))?;
     let stock = described.stock.as_ref();
     if let Some(why) = stock.and_then(|stock| stock.not_on_qemu.as_ref()) {
         let name = spec.firmware.name();

@@ -17,9 +17,10 @@ use super::scratch::Scratch;
 use super::workspace::Workspace;
 
 /// The archive of a Debian release.
-pub(crate) struct Archive {
+pub struct Archive {
     /// `deb-src` for source packages, `deb` for others.
     pub kind: &'static str,
+    /// The Debian release.
     pub suite: &'static str,
     /// The architecture, if it differs from that of this machine.
     pub architecture: Option<&'static str>,
@@ -41,7 +42,8 @@ pub(crate) const BOOKWORM: &str = "bookworm";
 /// Debian 13.
 pub(crate) const TRIXIE: &str = "trixie";
 
-pub(crate) const ARM64: Archive = Archive {
+/// The archive for arm64, on a host of any architecture.
+pub const ARM64: Archive = Archive {
     architecture: Some("arm64"),
     ..Archive::packages(TRIXIE)
 };
@@ -67,7 +69,7 @@ Acquire::https::Timeout \"30\";
 /// Calls `fetch` for each site in the machine's apt configuration in turn, until a call succeeds.
 /// `fetch` downloads into the `work` folder. Sites other than Debian's own may not have this suite,
 /// or may use different keys.
-pub(crate) fn fetch<T>(
+pub fn fetch<T>(
     work: &Path,
     archive: &Archive,
     fetch: impl Fn(&Apt<'_>) -> Result<T>,
@@ -104,7 +106,7 @@ pub(crate) fn fetch_into<T>(
 }
 
 /// Unpacks all packages in `work` into `root`.
-pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
+pub fn unpack(work: &Path, root: &Path) -> Result<()> {
     for dir in [work, &work.join("cache/archives")] {
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();
@@ -122,7 +124,7 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
 }
 
 /// apt with its state in a separate folder.
-pub(crate) struct Apt<'w> {
+pub struct Apt<'w> {
     work: &'w Path,
 }
 
@@ -167,14 +169,15 @@ impl Apt<'_> {
         Ok(fs::write(self.work.join("apt.conf"), settings)?)
     }
 
-    pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
+    /// Runs apt-get with `arguments`, in this archive.
+    pub fn get(&self, arguments: &[&str]) -> Result<()> {
         let log = self.work.with_file_name("apt-get.log");
         process::run_quietly(&mut self.command("apt-get", arguments), &log)
     }
 
     /// Downloads the package that `meta` depends on, and returns `NAME VERSION`. The name
     /// and the version change with the archive, so they cannot be pinned here.
-    pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
+    pub fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
         let printed = process::output(&mut self.command("apt-cache", &show))?;
         let (name, version) = parse_dependency(&printed).with_context(|| {

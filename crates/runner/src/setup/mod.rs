@@ -1,13 +1,13 @@
 //! Sets up what a command needs: the workspace, tools, sources and packages.
 
-pub(crate) mod apt;
+pub mod apt;
 mod install;
 mod installed_qemu;
 mod lava;
 pub mod linux_trees;
 mod need;
 pub mod scratch;
-pub(crate) mod sealed_folder;
+pub mod sealed_folder;
 pub mod source_package;
 pub mod workspace;
 

@@ -22,7 +22,7 @@ const SEAL: &str = ".checksums";
 /// Creates `folder` by calling `make`, unless it already exists and its files match
 /// its list. `make` receives an empty folder to fill. Other processes that need the same folder
 /// wait.
-pub(crate) fn sealed_folder(folder: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub fn sealed_folder(folder: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let last_difference = Cell::new(None);
     let usable = |folder: &Path| {
         if !folder.is_dir() {

@@ -25,7 +25,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("ledger A..B --verdicts --args only=all", &["--args only=all: verdicts come from"]),
     ("ledger A..B --verdicts --tolerance 2%", &["cannot be used with"]),
     ("ledger A..B --tf-a .", &["not a Git checkout: it contains no .git"]),
-    ("profile --firmware u-boot", &["a profile needs TF-A with PMF"]),
+    ("profile --firmware u-boot", &["use `cargo xtask efi run --by u-boot`"]),
 ];
 
 #[test]

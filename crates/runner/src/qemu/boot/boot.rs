@@ -27,7 +27,7 @@ pub struct Boot {
     /// BL33, or the payload if there is no TF-A; empty for a guest or an EFI application.
     pub image: Vec<u8>,
     /// TF-A, if `image` can be replaced.
-    pub(super) stages: Option<Stages>,
+    pub stages: Option<Stages>,
 }
 
 /// A file that a machine starts from.
@@ -41,9 +41,12 @@ pub struct BootFile {
 
 /// TF-A without BL33, and how it is started.
 #[derive(Clone, Debug)]
-pub(super) struct Stages {
+pub struct Stages {
+    /// The build of TF-A.
     pub build: FirmwareBuild,
+    /// How a board's own platform is started; None for the overlay platform.
     pub stock: Option<Stock>,
+    /// The address that BL33 is loaded at.
     pub load_address: u64,
 }
 

@@ -1,9 +1,8 @@
 //! The image of the payload: built, or given by the user.
 
 use std::ffi::OsString;
-use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use boards::Conduit;
 use host::read_file;
 use sha2::{Digest, Sha256};
@@ -18,7 +17,6 @@ use crate::qemu::positions::{self, NamedMemory};
 use crate::qemu::run_spec::{Level, Payload};
 use crate::qemu::symbols::Symbols;
 use crate::qemu::validated_run::ValidatedRun;
-use crate::setup::{self, Need, U_BOOT};
 
 /// Boots the image with QEMU's own implementation of PSCI.
 pub fn builtin(run: &ValidatedRun<'_>) -> Result<Boot> {
@@ -38,7 +36,7 @@ pub fn builtin(run: &ValidatedRun<'_>) -> Result<Boot> {
 
 /// Returns the given image, or builds one, with a memory map that does not yet contain its
 /// address. There are no files yet. The device tree contains the idle states in `states`.
-pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
+pub fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
     let spec = run.spec;
     let machine = &run.machine;
     let boot_with_map = |image: Vec<u8>, map: NamedMemory| Boot {
@@ -46,11 +44,6 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         map,
         ..Boot::default()
     };
-    if spec.firmware == FirmwareKind::UBoot {
-        setup::ensure(run.workspace, &[Need::UBoot])?;
-        let u_boot = fs::read(U_BOOT).context(U_BOOT)?;
-        return Ok(boot_with_map(u_boot, NamedMemory::default()));
-    }
     if let Payload::Image(image) = &spec.payload {
         let map = NamedMemory {
             size: image.len() as u64,
@@ -61,10 +54,10 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
     let options = ImageOptions {
         cpus: machine.cpus,
         gic: machine.gic,
-        firmware: spec.firmware,
+        firmware: machine.loader.psci_name(spec.firmware),
         // QEMU without EL2 implements PSCI via HVC, as do hypervisors for their guests.
         conduit: match (spec.firmware, spec.level) {
-            (FirmwareKind::Builtin, Level::El1) | (FirmwareKind::Kvm, _) => Conduit::Hvc,
+            (FirmwareKind::Builtin, Level::El1) => Conduit::Hvc,
             _ => run.board.psci.conduit,
         },
         variant: spec.variant,
@@ -73,16 +66,13 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
         emulated: true,
     };
     let image = make_image(run.workspace, run.board, &options, &spec.tree, None)?;
-    match spec.firmware {
-        FirmwareKind::Builtin => {
-            let loaded_at = positions::loaded_at(run.board.memory_base(), &image);
-            check_place(&image, loaded_at, &spec.tree)?;
-        }
-        firmware if firmware.is_tf_a() => {
-            check_place(&image, run.board.load_address, &spec.tree)?;
-        }
-        // The host chooses the address.
-        _ => {}
+    // A hypervisor chooses the address.
+    if machine.loader.is_on_machine_cpus() {
+        let loaded_at = match spec.firmware {
+            FirmwareKind::Builtin => positions::loaded_at(run.board.memory_base(), &image),
+            FirmwareKind::TfA | FirmwareKind::TfAStock => run.board.load_address,
+        };
+        check_place(&image, loaded_at, &spec.tree)?;
     }
     let path = payload::elf(run.workspace);
     let elf = read_file::read_own(&path)?;
@@ -97,7 +87,7 @@ pub(super) fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot>
 
 /// Stores a digest of the machine and the firmware in the parameter block of `image`. An image
 /// of another program has no such block.
-pub(super) fn stamp(
+pub fn stamp(
     run: &ValidatedRun<'_>,
     image: &mut [u8],
     firmware: Option<&FirmwareBuild>,

@@ -18,7 +18,7 @@ use crate::qemu::validated_run::ValidatedRun;
 
 /// Boots TF-A, built from the requested source or, by default, from the pinned one.
 pub fn tf_a(run: &ValidatedRun<'_>) -> Result<Boot> {
-    let described = run.board.firmware(run.spec.firmware.described())?;
+    let described = run.board.firmware(run.spec.firmware.name())?;
     let stock = described.stock.as_ref();
     let mut states = run.spec.states;
     let mut source = run.tf_a.clone();

@@ -1,0 +1,7 @@
+//! The program behind `cargo xtask guest`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(guest::cli::main())
+}

@@ -1,0 +1,11 @@
+//! Tests of the payload as a KVM guest, and of the host that runs it.
+
+#[path = "../../../../tests/common/mod.rs"]
+#[allow(dead_code)]
+mod common;
+mod init;
+mod kvm;
+mod refused;
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_psci-guest");
