@@ -5,13 +5,11 @@ mod acpi;
 mod code;
 mod commands;
 #[path = "../../../../tests/common/mod.rs"]
-#[allow(dead_code)]
 mod common;
 #[path = "../../../../tests/paths/firmware.rs"]
 #[allow(dead_code)]
 mod firmware;
 #[path = "../../../../tests/paths/machine.rs"]
-#[allow(dead_code)]
 mod machine;
 mod paths;
 mod runs;

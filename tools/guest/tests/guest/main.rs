@@ -1,7 +1,6 @@
 //! Tests of the payload as a KVM guest, and of the host that runs it.
 
 #[path = "../../../../tests/common/mod.rs"]
-#[allow(dead_code)]
 mod common;
 mod init;
 mod kvm;
