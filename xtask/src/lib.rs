@@ -6,7 +6,6 @@
 //! |---|---|
 //! | [`profile`] | instructions by function |
 //! | [`commits`] | profiles and checks across a range of commits |
-//! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`verify`] | cache maintenance checks |
 //! | [`cli`] | the command line |
 //!
@@ -17,6 +16,5 @@
 
 pub mod cli;
 pub mod commits;
-pub mod lab;
 pub mod profile;
 pub mod verify;

@@ -14,7 +14,6 @@ use super::boards::BoardsArguments;
 use super::efi::EfiArguments;
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
-use super::lab::LabVerb;
 use super::ledger::LedgerArguments;
 use super::payload::PayloadArguments;
 use super::profile::ProfileArguments;
@@ -24,8 +23,8 @@ use super::test::TestArguments;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
 use super::{
-    bisect, boards, efi, fip, image, lab, ledger, payload, profile, qemu, repeat, stick, test,
-    tool, tree, verify,
+    bisect, boards, efi, fip, image, ledger, payload, profile, qemu, repeat, stick, test, tool,
+    tree, verify,
 };
 use runner::setup::workspace::Workspace;
 
@@ -108,19 +107,6 @@ Details: docs/device-trees.md, docs/efi.md")]
     Profile(ProfileArguments),
     Ledger(LedgerArguments),
     Bisect(BisectArguments),
-    /// Write a job for LAVA or labgrid.
-    #[command(disable_help_subcommand = true)]
-    #[command(after_help = "\
-Examples:
-  cargo xtask lab lava -o lab
-  docs/ci/lab.sh lab              # runs all jobs in lab/
-
-Details: docs/labs.md")]
-    Lab {
-        /// The engine.
-        #[command(subcommand)]
-        verb: LabVerb,
-    },
     Verify(VerifyArguments),
 }
 
@@ -173,7 +159,6 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
         XtaskVerb::Profile(arguments) => profile::run(&arguments),
         XtaskVerb::Ledger(arguments) => ledger::run(&arguments),
         XtaskVerb::Bisect(arguments) => bisect::run(&arguments),
-        XtaskVerb::Lab { verb } => lab::run(&verb),
         XtaskVerb::Verify(arguments) => verify::run(&arguments),
     }
 }

@@ -6,7 +6,6 @@ mod commits;
 mod efi;
 mod fip;
 mod image;
-mod lab;
 mod ledger;
 mod main;
 mod payload;

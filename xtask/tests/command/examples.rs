@@ -19,7 +19,6 @@ const ONLY_READ: &[(&str, &str)] = &[
     ("ledger", "builds TF-A and boots QEMU"),
     ("bisect", "builds TF-A and boots QEMU"),
     ("verify", "boots QEMU"),
-    ("lab", "builds TF-A"),
     ("test", "runs all tests, including this one"),
     ("setup", "installs packages"),
     (

@@ -1,4 +1,4 @@
-//! Tests for firmware builds and QEMU machines.
+//! Tests for firmware builds, QEMU machines and the scripts that use them.
 
 #[path = "../support.rs"]
 mod support;
@@ -6,6 +6,7 @@ mod support;
 mod audit_idle;
 mod bisect;
 mod cache_maintenance;
+mod ci;
 mod deny_skipped;
 mod efi;
 mod fip_build;

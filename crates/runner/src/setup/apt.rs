@@ -17,9 +17,10 @@ use super::scratch::Scratch;
 use super::workspace::Workspace;
 
 /// The archive of a Debian release.
-pub(crate) struct Archive {
+pub struct Archive {
     /// `deb-src` for source packages, `deb` for others.
     pub kind: &'static str,
+    /// The name of the release.
     pub suite: &'static str,
     /// The architecture, if it differs from that of this machine.
     pub architecture: Option<&'static str>,
@@ -27,7 +28,7 @@ pub(crate) struct Archive {
 
 impl Archive {
     /// Returns the archive of packages for this machine.
-    pub(crate) const fn packages(suite: &'static str) -> Self {
+    pub const fn packages(suite: &'static str) -> Self {
         Self {
             kind: "deb",
             suite,
@@ -37,7 +38,7 @@ impl Archive {
 }
 
 /// Debian 12.
-pub(crate) const BOOKWORM: &str = "bookworm";
+pub const BOOKWORM: &str = "bookworm";
 /// Debian 13.
 pub(crate) const TRIXIE: &str = "trixie";
 
@@ -89,7 +90,7 @@ pub(crate) fn fetch<T>(
 
 /// Downloads packages by calling `download`, as in [`fetch`], and unpacks them into `root`. `what`
 /// is the progress line.
-pub(crate) fn fetch_into<T>(
+pub fn fetch_into<T>(
     root: &Path,
     workspace: &Workspace,
     what: &str,
@@ -122,7 +123,7 @@ pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
 }
 
 /// apt with its state in a separate folder.
-pub(crate) struct Apt<'w> {
+pub struct Apt<'w> {
     work: &'w Path,
 }
 
@@ -167,7 +168,8 @@ impl Apt<'_> {
         Ok(fs::write(self.work.join("apt.conf"), settings)?)
     }
 
-    pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
+    /// Runs `apt-get` with these arguments in the folder that receives the packages.
+    pub fn get(&self, arguments: &[&str]) -> Result<()> {
         let log = self.work.with_file_name("apt-get.log");
         process::run_quietly(&mut self.command("apt-get", arguments), &log)
     }
