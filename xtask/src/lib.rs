@@ -4,7 +4,6 @@
 //!
 //! | folder | task |
 //! |---|---|
-//! | [`lab`] | jobs for LAVA and labgrid |
 //! | [`verify`] | cache maintenance checks |
 //! | [`cli`] | the command line |
 //!
@@ -14,5 +13,4 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
-pub mod lab;
 pub mod verify;

@@ -108,7 +108,7 @@ pub struct Qemu {
     pub serial: u32,
     /// A clause that explains why CPUs do not come back after CPU_OFF on the emulated machine.
     pub no_cpu_off: Option<String>,
-    /// True if the board also exists as hardware, in which case it can have packages and lab jobs.
+    /// True if the board also exists as hardware, in which case it can have packages.
     #[serde(default)]
     pub has_board: bool,
 }

@@ -9,7 +9,7 @@ const VERBS: &[(&str, &str)] = &[
     ("fuzz", "`cargo fuzz run TARGET`, see fuzz/README.md"),
     (
         "matrix",
-        "`history RUN…`, which takes runs of several boards, or docs/ci/lab.sh for lab jobs",
+        "`history RUN…`, which takes runs of several boards",
     ),
     (
         "merge",

@@ -9,7 +9,7 @@ use runner::build::firmware_kind::FirmwareKind;
 use runner::build::{image, payload};
 use runner::qemu::boot::payload_image::stamp;
 use runner::qemu::boot::u_boot::{ENVIRONMENT, environment};
-use runner::qemu::boot::{Boot, BootFile, tf_a};
+use runner::qemu::boot::{Boot, BootFile, MakeBoot, tf_a};
 use runner::qemu::loader::Loader;
 use runner::qemu::run_spec::Payload;
 use runner::qemu::validated_run::ValidatedRun;
@@ -33,7 +33,7 @@ pub enum EfiLoader {
 
 impl EfiLoader {
     /// Returns the loader as a constant, for a run that outlives the command line.
-    pub fn as_static(self) -> &'static dyn Loader {
+    pub fn as_static(self) -> &'static dyn MakeBoot {
         match self {
             Self::Edk2 => &Self::Edk2,
             Self::Edk2Acpi => &Self::Edk2Acpi,
@@ -87,7 +87,9 @@ impl Loader for EfiLoader {
             Self::Edk2Acpi | Self::UBoot => "",
         }
     }
+}
 
+impl MakeBoot for EfiLoader {
     fn make_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
         match self {
             Self::Edk2 | Self::Edk2Acpi => edk2(run),

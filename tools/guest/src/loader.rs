@@ -6,7 +6,7 @@ use anyhow::Result;
 use runner::build::firmware_kind::FirmwareKind;
 use runner::build::payload::TreeSource;
 use runner::qemu::boot::payload_image::{image, stamp};
-use runner::qemu::boot::{Boot, BootFile};
+use runner::qemu::boot::{Boot, BootFile, MakeBoot};
 use runner::qemu::loader::Loader;
 use runner::qemu::validated_run::ValidatedRun;
 
@@ -38,6 +38,30 @@ impl Loader for LinuxWithKvm {
         ICOUNT_SHIFT
     }
 
+    fn linger(&self) -> Option<Duration> {
+        Some(kvm_host::LINGER)
+    }
+
+    fn is_on_machine_cpus(&self) -> bool {
+        false
+    }
+
+    fn find_failure(&self, log: &[u8]) -> Option<String> {
+        let exit = kvm_host::find_failure(log)?;
+        Some(format!(
+            "the guest printed its last line, but its VMM exited {exit}"
+        ))
+    }
+
+    fn explain_silence(&self, log: &str) -> Option<String> {
+        let last_line = kvm_host::last_words(log).unwrap_or("nothing");
+        Some(format!(
+            "the last line from the payload's Linux host: {last_line}"
+        ))
+    }
+}
+
+impl MakeBoot for LinuxWithKvm {
     fn make_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
         let guest = image(run, run.spec.states)?;
         let mut image = guest.image;
@@ -59,27 +83,5 @@ impl Loader for LinuxWithKvm {
             map: guest.map,
             ..Boot::default()
         })
-    }
-
-    fn linger(&self) -> Option<Duration> {
-        Some(kvm_host::LINGER)
-    }
-
-    fn is_on_machine_cpus(&self) -> bool {
-        false
-    }
-
-    fn find_failure(&self, log: &[u8]) -> Option<String> {
-        let exit = kvm_host::find_failure(log)?;
-        Some(format!(
-            "the guest printed its last line, but its VMM exited {exit}"
-        ))
-    }
-
-    fn explain_silence(&self, log: &str) -> Option<String> {
-        let last_line = kvm_host::last_words(log).unwrap_or("nothing");
-        Some(format!(
-            "the last line from the payload's Linux host: {last_line}"
-        ))
     }
 }

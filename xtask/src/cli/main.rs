@@ -13,13 +13,12 @@ use runner::setup::workspace::Workspace;
 use super::boards::BoardsArguments;
 use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
-use super::lab::LabVerb;
 use super::payload::PayloadArguments;
 use super::qemu::QemuArguments;
 use super::test::TestArguments;
 use super::tree::TreeVerb;
 use super::verify::VerifyArguments;
-use super::{boards, fip, image, lab, payload, qemu, repeat, test, tool, tree, verify};
+use super::{boards, fip, image, payload, qemu, repeat, test, tool, tree, verify};
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\
@@ -95,19 +94,6 @@ Details: docs/device-trees.md")]
         #[command(subcommand)]
         verb: TreeVerb,
     },
-    /// Write a job for LAVA or labgrid.
-    #[command(disable_help_subcommand = true)]
-    #[command(after_help = "\
-Examples:
-  cargo xtask lab lava -o lab
-  docs/ci/lab.sh lab              # runs all jobs in lab/
-
-Details: docs/labs.md")]
-    Lab {
-        /// The engine.
-        #[command(subcommand)]
-        verb: LabVerb,
-    },
     Verify(VerifyArguments),
 }
 
@@ -155,7 +141,6 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
         XtaskVerb::Payload(arguments) => payload::run(&arguments),
         XtaskVerb::Fip { verb } => fip::verbs::run(verb),
         XtaskVerb::Tree { verb } => tree::run(verb),
-        XtaskVerb::Lab { verb } => lab::run(&verb),
         XtaskVerb::Verify(arguments) => verify::run(&arguments),
     }
 }

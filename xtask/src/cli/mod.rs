@@ -4,7 +4,6 @@ mod board_text;
 mod boards;
 mod fip;
 mod image;
-mod lab;
 mod main;
 mod payload;
 mod qemu;

@@ -16,7 +16,6 @@ use crate::support::{outcome, path_with, script, xtask};
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
     ("verify", "boots QEMU"),
-    ("lab", "builds TF-A"),
     ("test", "runs all tests, including this one"),
     ("setup", "installs packages"),
     (

@@ -1,4 +1,4 @@
-//! Tests for the commands that read and write files: packages, lab jobs and reports.
+//! Tests for the commands that read and write files: packages and reports.
 
 #[path = "../../../tests/acpi/machine.rs"]
 #[allow(dead_code)]

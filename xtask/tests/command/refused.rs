@@ -134,16 +134,3 @@ fn help_is_no_error() {
     let (code, out, _) = called(&mut xtask(&["--help"]));
     assert!(code == 0 && !out.is_empty());
 }
-
-#[test]
-fn existing_cell_is_kept() {
-    let scratch = Scratch::new(PROGRAM);
-    let rpi4 = "lab labgrid --board rpi4 -o set";
-    scratch.ours(rpi4);
-    scratch.refuses(rpi4, "labgrid-rpi4-tf-a already exists");
-    scratch.ours(&format!("{rpi4} --name other"));
-    let jobs = fs::read_dir(scratch.path("set")).expect("there");
-    assert_eq!(jobs.count(), 2);
-    // With a `file://` URL, LAVA would look for a file named `re`, because it ends the path at `#`.
-    scratch.refuses("lab lava -o re#al", "use --url");
-}

@@ -1,10 +1,11 @@
-//! Tests for firmware builds and QEMU machines.
+//! Tests for firmware builds, QEMU machines and the scripts that use them.
 
 #[path = "../support.rs"]
 mod support;
 
 mod audit_idle;
 mod cache_maintenance;
+mod ci;
 mod deny_skipped;
 mod fip_build;
 mod firmware_build;

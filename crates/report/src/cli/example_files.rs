@@ -23,7 +23,7 @@ const FITNESS: &str = include_str!("../../../../docs/samples/fitness.log");
 /// A run with `only=idle_states`, from docs/samples.
 const IDLE: &str = include_str!("../../../../docs/samples/idle-states.log");
 /// The logs named in examples. All logs are copies of the sample, so a comparison finds no changes.
-const LOGS: [&str; 10] = [
+const LOGS: [&str; 9] = [
     "run.log",
     "first.log",
     "hw.log",
@@ -32,7 +32,6 @@ const LOGS: [&str; 10] = [
     "v2.13.log",
     "monday.log",
     "tuesday.log",
-    "lab/lava-qemu-tf-a/results/lava.log",
     "/dev/ttyUSB0",
 ];
 
@@ -74,7 +73,7 @@ fn remove_pmf(run: &mut Run) {
 /// devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
-    for folder in ["lab/lava-qemu-tf-a/results", "docs/perf", "dev"] {
+    for folder in ["docs/perf", "dev"] {
         fs::create_dir_all(work.join(folder)).expect("made");
     }
     for tree in [parent.join("trusted-firmware-a"), work.join("TF-A")] {

@@ -3,13 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::Result;
-
-use super::boot::{self, Boot};
-use super::machine::ICOUNT_SHIFT;
-use super::validated_run::ValidatedRun;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::Need;
+
+/// With `-icount`, each instruction takes `1 << ICOUNT_SHIFT` nanoseconds: one tick of QEMU's 62.5
+/// MHz counter.
+pub const ICOUNT_SHIFT: u32 = 4;
 
 /// A program that the firmware starts, and that starts the payload, such as an EFI application or a
 /// VMM. The methods' defaults are what applies if the firmware itself starts the payload.
@@ -42,17 +41,6 @@ pub trait Loader: fmt::Debug + Send + Sync {
     /// Returns the binary logarithm of an instruction's duration in nanoseconds, with `-icount`.
     fn icount_shift(&self) -> u32 {
         ICOUNT_SHIFT
-    }
-
-    /// Builds what the machine boots.
-    ///
-    /// # Errors
-    /// Returns an error if something cannot be built.
-    fn make_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
-        match run.spec.firmware {
-            FirmwareKind::Builtin => boot::builtin(run),
-            FirmwareKind::TfA | FirmwareKind::TfAStock => boot::tf_a(run),
-        }
     }
 
     /// Returns how long the machine may take to exit after the payload's last line, if it may take

@@ -8,15 +8,12 @@ use host::process;
 
 use super::command_line::{CommandLine, PROGRAM};
 use super::diagnosis::POWER_DOWN;
-use super::loader::Loader;
+use super::loader::{ICOUNT_SHIFT, Loader};
 use super::run_spec::{Level, RunSpec};
 use crate::build::firmware::fault;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
-/// With `-icount`, each instruction takes `1 << ICOUNT_SHIFT` nanoseconds: one tick of QEMU's 62.5
-/// MHz counter.
-pub(super) const ICOUNT_SHIFT: u32 = 4;
 /// The duration of an instruction with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 const GIC_V2_CPUS: u32 = 8;

@@ -6,7 +6,8 @@ use anyhow::Result;
 use follow::RunWatcher;
 use host::{interrupt, side_by_side};
 
-use super::loader::{FirmwareItself, Loader};
+use super::boot::MakeBoot;
+use super::loader::FirmwareItself;
 use super::prepared::Prepared;
 use super::run_result::RunResult;
 use super::run_spec::RunSpec;
@@ -31,7 +32,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
 ///
 /// # Errors
 /// Returns an error if an option is not supported, or something cannot be installed or built.
-pub fn prepare_with(spec: &RunSpec, loader: &'static dyn Loader) -> Result<Prepared> {
+pub fn prepare_with(spec: &RunSpec, loader: &'static dyn MakeBoot) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     // A read-only target folder is an error only if something must be built.
     let _ = scratch::remove_left(&workspace);

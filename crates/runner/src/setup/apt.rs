@@ -28,7 +28,7 @@ pub struct Archive {
 
 impl Archive {
     /// Returns the archive of packages for this machine.
-    pub(crate) const fn packages(suite: &'static str) -> Self {
+    pub const fn packages(suite: &'static str) -> Self {
         Self {
             kind: "deb",
             suite,
@@ -38,7 +38,7 @@ impl Archive {
 }
 
 /// Debian 12.
-pub(crate) const BOOKWORM: &str = "bookworm";
+pub const BOOKWORM: &str = "bookworm";
 /// Debian 13.
 pub(crate) const TRIXIE: &str = "trixie";
 
@@ -91,7 +91,7 @@ pub fn fetch<T>(
 
 /// Downloads packages by calling `download`, as in [`fetch`], and unpacks them into `root`. `step`
 /// is the progress line.
-pub(crate) fn fetch_into<T>(
+pub fn fetch_into<T>(
     root: &Path,
     workspace: &Workspace,
     step: &str,

@@ -15,7 +15,6 @@ use host::progress::{StepProgress, above_steps};
 use host::{interrupt, process};
 use itertools::Itertools as _;
 
-use super::lava;
 use super::need::{Need, READY, Source};
 use super::workspace::Workspace;
 
@@ -84,9 +83,6 @@ fn install(workspace: &Workspace, group: &[Need]) -> Result<()> {
     lock.lock().context("cannot lock the build directory")?;
     if missing(workspace, group)?.is_empty() {
         return Ok(());
-    }
-    if group.contains(&Need::Lava) {
-        lava::unpack(workspace)?;
     }
     let commands = commands(workspace, group);
     if commands.iter().flatten().any(|word| word == "sudo") {

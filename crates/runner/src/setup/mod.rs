@@ -3,9 +3,8 @@
 pub mod apt;
 mod install;
 mod installed_qemu;
-mod lava;
 pub mod linux_trees;
-mod need;
+pub mod need;
 pub mod scratch;
 pub mod sealed_folder;
 pub mod source_package;
@@ -13,5 +12,4 @@ pub mod workspace;
 
 pub use self::install::{check_no_install, ensure};
 pub use self::installed_qemu::{newer_qemu, qemu_version};
-pub use self::lava::{Lava, lava};
 pub use self::need::{AAVMF, EFI_TARGET, LINUX_TARGET, Need, TARGET, U_BOOT, all, installed};

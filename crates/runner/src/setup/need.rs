@@ -35,49 +35,26 @@ const SPHINX: PythonEnvironment = PythonEnvironment {
     packages: &["sphinx"],
 };
 
-/// labgrid, which tests use to run the generated environments, and pytest for the labgrid plugin.
-const LABGRID: PythonEnvironment = PythonEnvironment {
-    name: "labgrid",
-    version: "26.0.1",
-    packages: &["labgrid", "pytest==9.2.0"],
-};
-
-/// What `lava-run` imports, in mutually compatible versions.
-pub(super) const LAVA_IMPORTS: PythonEnvironment = PythonEnvironment {
-    name: "lava-dispatcher",
-    version: "2023.01-2",
-    packages: &[
-        "aiohttp==3.14.5",
-        "configobj==5.0.9",
-        "jinja2==3.1.6",
-        "pexpect==4.9.0",
-        "python-magic==0.4.27",
-        "pytz==2026.6",
-        "pyudev==0.24.5",
-        "pyyaml==6.0.3",
-        "requests==2.34.2",
-        "setproctitle==1.3.8",
-        "voluptuous==0.16.0",
-    ],
-};
-
 /// Where a need is installed from.
-#[derive(Clone, Copy)]
-pub(super) enum Source {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Source {
     /// A Debian package, and the program or file that shows that it is installed.
     Debian(&'static str, &'static str),
     /// A target of the Rust toolchain.
     Target(&'static str),
+    /// A Python environment in `target/`.
     Python(PythonEnvironment),
 }
 
 /// A virtual environment in a folder of its own, with packages from PyPI.
-#[derive(Clone, Copy)]
-pub(super) struct PythonEnvironment {
-    pub(super) name: &'static str,
-    pub(super) version: &'static str,
-    /// A package without a version has that of the environment.
-    packages: &'static [&'static str],
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PythonEnvironment {
+    /// The name, which is also the start of the folder's name.
+    pub name: &'static str,
+    /// The version, which is the rest of the folder's name.
+    pub version: &'static str,
+    /// The packages. One without a version has that of the environment.
+    pub packages: &'static [&'static str],
 }
 
 use Source::{Debian, Python, Target};
@@ -87,9 +64,13 @@ macro_rules! needs {
         /// A program or library that a command needs.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[expect(missing_docs, reason = "named after the programs")]
-        pub enum Need { $($need),* }
+        pub enum Need {
+            $($need,)*
+            /// Something that only one of the tools in `tools/` needs.
+            Tool(Source),
+        }
 
-        /// Every need and its source.
+        /// Every need and its source, except those of tools.
         const NEEDS: &[(Need, Source)] = &[$((Need::$need, $source)),*];
     };
 }
@@ -114,16 +95,13 @@ needs! {
     Iasl, Debian("acpica-tools", "iasl");
     Chromium, Debian("chromium", "chromium");
     PythonVenv, Debian("python3-venv", "python3");
-    File, Debian("file", "file");
     RustTarget, Target(TARGET);
     LinuxTarget, Target(LINUX_TARGET);
     EfiTarget, Target(EFI_TARGET);
     Sphinx, Python(SPHINX);
-    Labgrid, Python(LABGRID);
-    Lava, Python(LAVA_IMPORTS);
 }
 
-/// Returns the names of everything that may be installed.
+/// Returns the names of everything that may be installed, except for tools.
 pub fn installed() -> impl Iterator<Item = &'static str> {
     NEEDS.iter().map(|row| row.1.name())
 }
@@ -155,7 +133,7 @@ impl Source {
 
 impl PythonEnvironment {
     /// Returns the folder of this version.
-    pub(super) fn root(&self, workspace: &Workspace) -> PathBuf {
+    pub fn root(&self, workspace: &Workspace) -> PathBuf {
         workspace
             .state()
             .join(format!("{}-{}", self.name, self.version))
@@ -167,7 +145,7 @@ impl PythonEnvironment {
     }
 
     /// Returns true if the environment is complete.
-    pub(super) fn is_there(&self, workspace: &Workspace) -> bool {
+    pub fn is_there(&self, workspace: &Workspace) -> bool {
         self.folder(workspace).join(READY).is_file()
     }
 
@@ -186,6 +164,9 @@ impl PythonEnvironment {
 
 impl Need {
     pub(super) fn source(self) -> Source {
+        if let Self::Tool(source) = self {
+            return source;
+        }
         let row = NEEDS.iter().find(|row| row.0 == self);
         row.expect("the table has every need").1
     }

@@ -31,7 +31,7 @@ fn a_tree_needs_no_memory_and_the_signature_verifies() {
         "openssl req -x509 -newkey rsa:2048 -nodes -keyout db.key -out db.pem -subj /CN=db",
     );
     scratch.ours(&format!(
-        "efi build build {options} --sign db.key db.pem -o b.efi"
+        "efi build {options} --sign db.key db.pem -o b.efi"
     ));
     scratch.theirs("sbverify --cert db.pem b.efi");
     let plain = scratch.read("payload.bin");

@@ -75,8 +75,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
         &["--deepest 0x40000022: sets bits that are reserved in the original"]),
     ("image --board juno --state-format extended",
         &["--state-format extended: the board file for Arm Juno"]),
-    ("lab lava --core 0x1 -o nowhere",
-        &["--core 0x1: not a power-down state in the original"]),
+    ("qemu --core 0x1", &["--core 0x1: not a power-down state in the original"]),
     ("qemu --core 0x1010022", &["--core 0x1010022: this state has power level 1"]),
     ("image --no-power-down --core 0x10002", &["'--no-power-down' cannot be used with", "--core"]),
     ("image --no-power-down --dtb v3.dtb", &["'--no-power-down' cannot be used with", "--dtb"]),
@@ -183,26 +182,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("fip pack --board stm32mp25 --payload payload.bin -o f --soc-fw a --tos-fw a \
       --tos-fw-extra1 a --fw-config a --soc-fw-config a --hw-config a",
         &["needs --blob uuid=b11249be-92dd-4b10-867c-2c6a4b47a7fb,file=ddr4_pmu_train.bin"]),
-
-    // Lab jobs
-    ("lab lava -o a", &["not a directory"]),
-    ("lab lava --board jupiter -o set", &["unknown board \"jupiter\""]),
-    ("lab lava --board juno -o set",
-        &["jobs for LAVA run on QEMU, but Arm Juno", "use `cargo xtask lab labgrid`"]),
-    ("lab labgrid --board juno --variant coherency=hw -o set", &["only --args and --smp"]),
-    ("lab labgrid --board juno --dtb v3.dtb -o set", &["only --args and --smp"]),
-    ("lab lava --args method=warm -o set", &["method=tftf,warm"]),
-    ("lab lava --args itterations=3 -o set", &["itterations"]),
-    ("lab lava --smp 32 -o set", &["--smp 24 or less"]),
-    ("lab lava --smp 0 -o set", &["--smp 0"]),
-    ("lab labgird -o set", &["labgird"]),
-    ("lab lava --name a/b -o set", &["up to 64 letters"]),
-    ("lab lava --place bench -o set", &["unexpected argument '--place'"]),
-    ("lab labgrid --url https://h/a -o set", &["unexpected argument '--url'"]),
-    ("lab lava --args only=help -o set", &["so no job can pass"]),
-    ("lab lava --args only=null_call -o set", &["at least one scenario from"]),
-    ("lab lava --url https://h/a?b#c -o set", &["ends the URL's path at '?'"]),
-    ("lab lava --url h/a -o set", &["expected a URL, such as https://"]),
 ];
 
 /// Commands that are rejected before anything is built or fetched.
@@ -217,6 +196,4 @@ pub const REFUSED_WORDS: &[(&[&str], &[&str])] = &[
         &["error: --args: bootargs word 2 \"wakeup=chain\":"]),
     (&["image", "--args", "iterations=5 wakeup=chain"],
         &["error: --args: bootargs word 2 \"wakeup=chain\":"]),
-    (&["lab", "lava", "--url", "https://h/a b", "-o", "set"], &["expected a URL"]),
-    (&["lab", "labgrid", "--place", " ", "-o", "set"], &["expected text on one line"]),
 ];

@@ -1,6 +1,6 @@
 //! A job: the folder for one board, one firmware and one lab engine.
 //!
-//! `docs/ci/lab.sh` runs all the jobs below a folder. `manifest.json` marks a folder as a job.
+//! `lab.sh` runs all the jobs below a folder. `manifest.json` marks a folder as a job.
 
 use std::fmt;
 use std::path::Path;
@@ -75,7 +75,7 @@ pub struct LabJob {
     pub qemu: Option<Box<Prepared>>,
 }
 
-/// The contents of [`MANIFEST`], which `docs/ci/lab.sh` reads.
+/// The contents of [`MANIFEST`], which `lab.sh` reads.
 #[derive(Serialize)]
 struct JobManifest<'j> {
     engine: String,
@@ -113,7 +113,7 @@ pub fn folder_name(engine: &Engine, board: &str, firmware: &str) -> String {
 }
 
 impl LabJob {
-    /// Writes the job to `folder`, which must not exist yet. `docs/ci/lab.sh` never sees an
+    /// Writes the job to `folder`, which must not exist yet. `lab.sh` never sees an
     /// incomplete job: until it is complete, the folder's name begins with a dot.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let files = self.files()?;

@@ -5,11 +5,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use host::process;
+use runner::setup::need::{PythonEnvironment, Source};
 use runner::setup::workspace::Workspace;
-use runner::setup::{self, Lava, Need};
+use runner::setup::{self, Need};
 use serde_json::Value;
+use test_support::{called, command};
 
-use crate::support::{called, xtask};
+use crate::lava::Lava;
+
+/// The path of the program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_psci-labs");
+
+/// labgrid, which runs the generated environments, and pytest for its plugin.
+const LABGRID: PythonEnvironment = PythonEnvironment {
+    name: "labgrid",
+    version: "26.0.1",
+    packages: &["labgrid", "pytest==9.2.0"],
+};
 
 /// The engines, which are set up only once.
 pub struct Tools {
@@ -17,43 +30,57 @@ pub struct Tools {
     pub lava: Lava,
     /// The labgrid programs.
     pub labgrid: PathBuf,
-    /// The repository.
-    pub root: PathBuf,
 }
 
 pub fn tools() -> &'static Tools {
     static TOOLS: OnceLock<Tools> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let workspace = Workspace::find().expect("the repository");
+        let labgrid = Need::Tool(Source::Python(LABGRID));
         let needs = [
             Need::Qemu,
             Need::PythonVenv,
-            Need::File,
-            Need::Lava,
-            Need::Labgrid,
+            Need::Tool(Source::Debian("file", "file")),
+            labgrid,
         ];
-        setup::ensure(&workspace, &needs).expect("the engines");
+        setup::ensure(&workspace, &needs).expect("labgrid");
         Tools {
-            lava: setup::lava(&workspace).expect("LAVA is installed"),
-            labgrid: Need::Labgrid
-                .programs(&workspace)
-                .expect("labgrid is installed"),
-            root: workspace.root,
+            lava: Lava::install(&workspace).expect("LAVA"),
+            labgrid: labgrid.programs(&workspace).expect("labgrid is installed"),
         }
     })
 }
 
 impl Tools {
-    /// Returns a command that runs `docs/ci/NAME` with these engines.
-    pub fn script(&self, name: &str) -> Command {
-        // A test that hangs is killed after five minutes.
-        let mut command = Command::new("timeout");
-        command.arg("300").arg(self.root.join("docs/ci").join(name));
+    /// Returns a command that runs `lab.sh` with these engines.
+    pub fn script(&self) -> Command {
+        let mut command = script();
         command.env("LAVA_RUN", self.lava.run());
         command.env("PYTEST", self.labgrid.join("pytest"));
-        command.env("XTASK", env!("CARGO_BIN_EXE_xtask"));
         command
     }
+}
+
+/// Returns a command that runs `lab.sh`.
+pub fn script() -> Command {
+    // A test that hangs is killed after five minutes.
+    let mut command = Command::new("timeout");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab.sh");
+    command.arg("300").arg(script).env("XTASK", psci_report());
+    command
+}
+
+/// Builds `psci-report` and returns its path.
+pub fn psci_report() -> &'static Path {
+    static PSCI_REPORT: OnceLock<PathBuf> = OnceLock::new();
+    PSCI_REPORT.get_or_init(|| {
+        let workspace = Workspace::find().expect("the repository");
+        let mut build = process::cargo();
+        build.args(["build", "--quiet", "--package", "report"]);
+        build.arg("--target-dir").arg(&workspace.target);
+        process::output(build.current_dir(&workspace.root)).expect("psci-report is built");
+        workspace.target.join("debug/psci-report")
+    })
 }
 
 /// The output of a finished command.
@@ -81,9 +108,9 @@ pub fn output(command: &mut Command) -> Output {
 
 /// Writes one or more jobs to `dir`.
 pub fn lab(engine: &str, dir: &Path, words: &str) {
-    let mut command = xtask(&["lab", engine]);
-    command.args(words.split_whitespace()).arg("-o").arg(dir);
-    let written = output(&mut command);
+    let mut lab = command(PROGRAM, &["lab", engine]);
+    lab.args(words.split_whitespace()).arg("-o").arg(dir);
+    let written = output(&mut lab);
     assert_eq!(written.code, 0, "{words}: {}", written.err);
 }
 

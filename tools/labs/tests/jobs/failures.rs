@@ -10,8 +10,9 @@ use runner::build::firmware::{self, FirmwareVariant, Platform};
 use runner::build::flash;
 use runner::build::tf_a::{self, TfA};
 use runner::setup::workspace::Workspace;
+use test_support::scratch::files;
+use test_support::{End, FAIL, stub, tree_with};
 
-use crate::support::{End, FAIL, stub, tree_with};
 use crate::tools::{lab, output, results, tools};
 
 const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
@@ -101,7 +102,7 @@ fn nothing_that_failed_looks_green() {
     job(&set, "labgrid", "repeating", FRAME, End::Repeat);
     let early = "psci-bench: INCOMPLETE: bad input: no node /cpus\r\n";
     job(&set, "lava", "early", early, End::Off);
-    let mut script = tools.script("lab.sh");
+    let mut script = tools.script();
     let run = output(script.arg(&set).env("JOBS", "8")).ends(3, "");
 
     check_cells(&set, &run.err);
@@ -132,8 +133,8 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
         let whole = "--smp 2 --args iterations=1 --name whole --deny-skipped";
         lab(engine, &strict, whole);
     }
-    output(tools.script("lab.sh").arg(&lax)).ends(0, "");
-    let run = output(tools.script("lab.sh").arg(&strict)).ends(1, "");
+    output(tools.script().arg(&lax)).ends(0, "");
+    let run = output(tools.script().arg(&strict)).ends(1, "");
     // The engines detect the failure themselves, and the report detects it from the records.
     for (engine, case) in [
         ("lava", "psci_bench not passed"),
@@ -168,11 +169,11 @@ fn a_copy_and_an_engine_that_hangs() {
     lab("lava", &set, "--smp 2 --name old");
     let (old, new) = (set.join("lava-qemu-old"), set.join("lava-qemu-new"));
     fs::create_dir(&new).expect("made");
-    for file in crate::support::scratch::files(&old) {
+    for file in files(&old) {
         let name = file.0.file_name().expect("a name");
         fs::write(new.join(name), file.1).expect("written");
     }
-    let run = output(tools.script("lab.sh").arg(&set)).ends(2, "");
+    let run = output(tools.script().arg(&set)).ends(2, "");
     let why = "lava-qemu-new: this job uses the files of another folder";
     assert!(run.err.contains(why), "{}", run.err);
 
@@ -181,7 +182,7 @@ fn a_copy_and_an_engine_that_hangs() {
     assert!(manifest.contains("\"minutes\": 10"), "{manifest}");
     let without_time = manifest.replace("\"minutes\": 10", "\"minutes\": 0");
     fs::write(old.join("manifest.json"), without_time).expect("written");
-    let mut run = tools.script("lab.sh");
+    let mut run = tools.script();
     run.arg(&set)
         .env("GRACE", "1")
         .env("LAVA_RUN", "sleep 60 #");

@@ -2,7 +2,7 @@
 # On this host, runs all the jobs that `cargo xtask lab` has written below DIR,
 # several at a time, and reports on each.
 #
-#   docs/ci/lab.sh DIR
+#   tools/labs/lab.sh DIR
 #
 # Cells are found at any depth and through links, but not in folders whose names
 # begin with a dot. A job is run only once: if one has a results folder, nothing is

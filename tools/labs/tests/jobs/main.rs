@@ -2,11 +2,10 @@
 //! them, tests that invalid input is rejected, and runs the engines themselves (the LAVA dispatcher
 //! and labgrid) on QEMU with real TF-A.
 
-#[path = "../support.rs"]
-mod support;
-
-mod ci;
 mod engines;
 mod failures;
+mod lava;
+mod refused;
+mod script;
 mod tools;
 mod written;

@@ -6,8 +6,7 @@ use std::process::Command;
 
 use suite::plan::{ScenarioId, TAG_PREFIX};
 
-use crate::support::xtask;
-use crate::tools::{Result, lab, output, results, tools};
+use crate::tools::{Result, lab, output, psci_report, results, tools};
 
 /// Options for a short run.
 const SHORT: &str = "--smp 4 --args iterations=2";
@@ -40,7 +39,8 @@ fn cases_of_suite() -> [String; 6] {
 
 /// Returns the suite's figures in a log in nanoseconds, in the form in which LAVA names them.
 fn figures(log: &Path) -> Vec<(String, f64)> {
-    let mut command = xtask(&["report", "--format", "csv"]);
+    let mut command = Command::new(psci_report());
+    command.args(["report", "--format", "csv"]);
     let report = output(command.arg(log)).ends(0, "").out;
     let mut reader = csv::Reader::from_reader(report.as_bytes());
     let names = reader.headers().expect("a header").clone();
@@ -120,7 +120,7 @@ fn jobs_of_both_engines_pass() {
     lab("lava", &set, &format!("{SHORT} --name tftf"));
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
-    let mut script = tools.script("lab.sh");
+    let mut script = tools.script();
     let run = output(script.arg(&set)).ends(0, "");
     let jobs = run.err.lines().filter(|line| line.ends_with(": passed"));
     assert_eq!(jobs.count(), 3, "{}", run.err);
@@ -131,7 +131,7 @@ fn jobs_of_both_engines_pass() {
     assert_eq!(cases, cases_of_suite());
 }
 
-/// Renders the device dictionary from docs/labs.md with the job context, as a LAVA server does.
+/// Renders the device dictionary from README.md with the job context, as a LAVA server does.
 const RENDER: &str = r#"
 import pathlib, sys, jinja2, yaml
 job, types = map(pathlib.Path, sys.argv[1:])

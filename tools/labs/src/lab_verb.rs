@@ -1,4 +1,4 @@
-//! `cargo xtask lab`.
+//! The `lab` verb.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,7 @@ use runner::qemu::run_spec::RunSpec;
 use runner::qemu::{prepare, timeout};
 use thiserror::Error;
 
-use crate::lab::Engine;
-use crate::lab::job::{self, LabJob, folder_name};
+use super::job::{self, Engine, LabJob, folder_name};
 
 /// The engine to write a job for.
 #[derive(Debug, Subcommand)]
@@ -25,10 +24,10 @@ pub enum LabVerb {
     /// Write a job for LAVA, which runs it on QEMU.
     #[command(after_help = "\
 Examples:
-  cargo xtask lab lava -o lab
-  cargo xtask lab lava --name sw --variant coherency=sw -o lab
+  {program} lab lava -o lab
+  {program} lab lava --name sw --variant coherency=sw -o lab
 
-Details: docs/labs.md")]
+Details: tools/labs/README.md")]
     Lava {
         #[command(flatten)]
         job: JobArguments,
@@ -39,10 +38,10 @@ Details: docs/labs.md")]
     /// Write an environment and tests for labgrid, on QEMU or a board.
     #[command(after_help = "\
 Examples:
-  cargo xtask lab labgrid -o lab
-  cargo xtask lab labgrid --board hikey960 --place rack-1 -o lab
+  {program} lab labgrid -o lab
+  {program} lab labgrid --board hikey960 --place rack-1 -o lab
 
-Details: docs/labs.md")]
+Details: tools/labs/README.md")]
     Labgrid {
         #[command(flatten)]
         job: JobArguments,
@@ -126,7 +125,7 @@ fn path_end(url: &str) -> Option<char> {
     url.chars().find(|c| "?#".contains(*c))
 }
 
-pub(super) fn run(verb: &LabVerb) -> Result<u8> {
+pub fn run(verb: &LabVerb) -> Result<u8> {
     match verb {
         LabVerb::Lava { job, url } => {
             let output = absolute_path(&job.output)?;
@@ -248,7 +247,7 @@ fn check_board(arguments: &JobArguments, board: &BoardFile, engine: &Engine) -> 
     if matches!(engine, Engine::Lava { .. }) {
         bail!(
             "jobs for LAVA run on QEMU, but {title} is a board: use `cargo xtask lab labgrid`, or \
-             the monitors of a job for QEMU in the lab's own job (docs/labs.md)"
+             the monitors of a job for QEMU in the lab's own job (tools/labs/README.md)"
         );
     }
     let tree = &arguments.tree;

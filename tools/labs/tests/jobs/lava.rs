@@ -1,4 +1,4 @@
-//! The LAVA dispatcher, which tests use to run the generated jobs.
+//! The LAVA dispatcher, which runs the generated jobs.
 //!
 //! Debian 12 has a package for the dispatcher, but later releases do not. Installing this package
 //! would add a service, kernel headers and a daemon. `lava-run`, which runs one job without a
@@ -13,9 +13,29 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use host::places::make_once;
 
-use super::apt::{self, Apt, Archive, BOOKWORM};
-use super::need::LAVA_IMPORTS;
-use super::workspace::Workspace;
+use runner::setup::apt::{self, Apt, Archive, BOOKWORM};
+use runner::setup::need::{PythonEnvironment, Source};
+use runner::setup::workspace::Workspace;
+use runner::setup::{self, Need};
+
+/// What `lava-run` imports, in mutually compatible versions.
+const IMPORTS: PythonEnvironment = PythonEnvironment {
+    name: "lava-dispatcher",
+    version: "2023.01-2",
+    packages: &[
+        "aiohttp==3.14.5",
+        "configobj==5.0.9",
+        "jinja2==3.1.6",
+        "pexpect==4.9.0",
+        "python-magic==0.4.27",
+        "pytz==2026.6",
+        "pyudev==0.24.5",
+        "pyyaml==6.0.3",
+        "requests==2.34.2",
+        "setproctitle==1.3.8",
+        "voluptuous==0.16.0",
+    ],
+};
 
 const ARCHIVE: Archive = Archive::packages(BOOKWORM);
 /// The packages that contain `lava-run` and the server's device templates.
@@ -34,6 +54,18 @@ pub struct Lava {
 }
 
 impl Lava {
+    /// Installs the dispatcher in `target/` unless it is there.
+    pub fn install(workspace: &Workspace) -> Result<Self> {
+        let imports = [Need::Tool(Source::Python(IMPORTS))];
+        setup::check_no_install(workspace, &imports)?;
+        if !IMPORTS.is_there(workspace) {
+            unpack(workspace)?;
+        }
+        setup::ensure(workspace, &imports)?;
+        let root = IMPORTS.root(workspace);
+        Ok(Self { root })
+    }
+
     /// Returns the path of a program with the same command line as `lava-run`.
     pub fn run(&self) -> PathBuf {
         self.root.join("lava-run")
@@ -60,21 +92,15 @@ impl Lava {
     }
 }
 
-/// Returns the LAVA dispatcher, if it is installed.
-pub fn lava(workspace: &Workspace) -> Option<Lava> {
-    let root = LAVA_IMPORTS.root(workspace);
-    LAVA_IMPORTS.is_there(workspace).then_some(Lava { root })
-}
-
-/// Fetches and unpacks the Debian packages, and writes the files that they need. The installer
-/// then creates the virtual environment.
-pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
-    let root = LAVA_IMPORTS.root(workspace);
+/// Fetches and unpacks the Debian packages, and writes the files that they need apart from the
+/// virtual environment.
+fn unpack(workspace: &Workspace) -> Result<()> {
+    let root = IMPORTS.root(workspace);
     fs::create_dir_all(&root)?;
     make_once(&root.join("root"), |partial_folder| {
         let wanted: Vec<String> = PACKAGES
             .split(' ')
-            .map(|package| format!("{package}={}", LAVA_IMPORTS.version))
+            .map(|package| format!("{package}={}", IMPORTS.version))
             .collect();
         let mut words = vec!["download"];
         words.extend(wanted.iter().map(String::as_str));

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::expect_file;
+use test_support::scratch::{Scratch, files};
 
-use crate::support::PROGRAM;
-use crate::support::scratch::{Scratch, files};
-use crate::tools::{output, tools};
+use crate::tools::{PROGRAM, output, tools};
 
 fn expected() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/lab")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
 }
 
 /// The jobs whose files are stored as expected output, with the options that generate them.
