@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`scratch`] | a folder in which a program is run |
 //! | [`packages`] | Firmware Image Packages and what they are made of |
+//! | [`browser`] | a browser that checks HTML pages |
 //!
 //! Its functions panic if something fails, because that is how a test fails.
 
 #![forbid(unsafe_code)]
 
+pub mod browser;
 pub mod packages;
 pub mod scratch;
 

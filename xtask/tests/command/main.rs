@@ -1,4 +1,4 @@
-//! Tests for the commands that read and write files: packages, lab jobs and reports.
+//! Tests for the commands that read and write files: packages, lab jobs and profiles.
 
 #[path = "../../../tests/acpi/machine.rs"]
 #[allow(dead_code)]
@@ -6,23 +6,15 @@ mod acpi_tables;
 #[path = "../support.rs"]
 mod support;
 
-mod audit;
-mod audit_idle;
-mod compare;
+mod browser;
 mod efi;
 mod examples;
 mod fip;
 mod fip_build;
 mod fip_pack;
 mod fip_trust;
-mod history;
 mod installs;
 mod ledger;
-mod live;
-mod pages;
 mod profile_pages;
-mod publish;
 mod refused;
 mod release;
-mod report;
-mod report_page;

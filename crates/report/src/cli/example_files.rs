@@ -8,7 +8,7 @@ use boards::StateFormat;
 use boards::device_tree::{Choices, build};
 use suite::measure::{Metric, Summary};
 use suite::model::{Run, Samples, Series};
-use suite::plan::{Records, ScenarioId};
+use suite::plan::ScenarioId;
 use suite::testing::example;
 
 use crate::analysis::compare::Options;
@@ -94,7 +94,7 @@ pub fn make_example_files(parent: &Path) {
     fs::write(work.join("board.dtb"), default_tree("")).expect("written");
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
     // up.
-    let juno = log_of(|run| {
+    let juno = made_up_run::edited_log(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
         // Published tables cannot show that a CPU lacks a row because it woke the others.
         let deep = ScenarioId::SUSPEND_DEEP_PARALLEL;
@@ -103,12 +103,14 @@ pub fn make_example_files(parent: &Path) {
     for name in ["juno.log", "old.log", "new.log"] {
         write(name, &juno);
     }
-    let n1sdp = log_of(|run| run.head.as_mut().expect("a head").model = "Arm N1SDP".to_owned());
+    let n1sdp = made_up_run::edited_log(|run| {
+        run.head.as_mut().expect("a head").model = "Arm N1SDP".to_owned()
+    });
     write("n1sdp.log", &n1sdp);
-    write("pmf.log", &log_of(add_wake));
+    write("pmf.log", &made_up_run::edited_log(add_wake));
     write(
         "plain.log",
-        &log_of(|run| {
+        &made_up_run::edited_log(|run| {
             add_wake(run);
             remove_pmf(run);
         }),
@@ -145,12 +147,4 @@ pub fn default_tree(bootargs: &str) -> Vec<u8> {
         idle_states: &firmware.idle_states(StateFormat::Original),
     };
     build(&board, &choices, bootargs).expect("a tree")
-}
-
-/// Returns the made-up run's log as modified by `edit`.
-fn log_of(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = made_up_run::run();
-    edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    made_up_run::log(&run, Records::Once)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask follow`: follows a run over a pseudo terminal and through a pipe.
+//! `psci-report follow`: follows a run over a pseudo terminal and through a pipe.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::report::log;
-use crate::support::{called, outcome, pseudo_terminal, xtask};
+use crate::support::{called, outcome, psci_report, pseudo_terminal};
+use report::made_up_run::passed_log;
 
 fn start(dir: &Path, arguments: &[&str]) -> Child {
     let log = dir.join("run.log");
-    let mut command = xtask(&["follow", "--log"]);
+    let mut command = psci_report(&["follow", "--log"]);
     command.arg(log).args(arguments);
     command
         .stdout(Stdio::piped())
@@ -55,10 +55,10 @@ fn a_serial_port_is_followed_to_the_last_line() {
     let out = dir.path().join("report.txt");
     let to = out.to_str().expect("UTF-8");
     let child = start(dir.path(), &[&name, "-o", to]);
-    send(&mut ours, log().as_bytes());
+    send(&mut ours, passed_log().as_bytes());
     let (code, _, stderr, kept) = ended(dir.path(), child);
     assert_eq!(code, 0, "{stderr}");
-    assert!(kept == log().as_bytes(), "{} bytes", kept.len());
+    assert!(kept == passed_log().as_bytes(), "{} bytes", kept.len());
     for part in [
         "1/6 Suspend to deepest power level on all cores in parallel",
         "2/6 CPU suspend on all cores in sequence",
@@ -76,7 +76,7 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let (mut ours, name) = pseudo_terminal();
     let started = Instant::now();
     let child = start(dir.path(), &[&name, "--timeout", "3"]);
-    let half = &log().as_bytes()[..log().len() / 2];
+    let half = &passed_log().as_bytes()[..passed_log().len() / 2];
     send(&mut ours, half);
     let (code, out, stderr, kept) = ended(dir.path(), child);
     assert!(started.elapsed() < Duration::from_secs(20));
@@ -91,18 +91,22 @@ fn stdin_is_followed_and_what_came_is_kept() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
-    pipe.write_all(log().as_bytes()).expect("written");
+    pipe.write_all(passed_log().as_bytes()).expect("written");
     // The pipe is still open, so the last line of the log must have ended the run.
     let (code, out, stderr, kept) = ended(dir.path(), child);
     drop(pipe);
-    assert_eq!((code, kept == log().as_bytes()), (0, true), "{stderr}");
+    assert_eq!(
+        (code, kept == passed_log().as_bytes()),
+        (0, true),
+        "{stderr}"
+    );
     assert!(out.contains("Last man down"), "{out}");
 
     // After Ctrl-C, the report covers the data received so far.
     fs::remove_file(dir.path().join("run.log")).expect("it existed");
     let mut child = start(dir.path(), &["-"]);
     let mut pipe = child.stdin.take().expect("piped");
-    pipe.write_all(&log().as_bytes()[..log().len() / 2])
+    pipe.write_all(&passed_log().as_bytes()[..passed_log().len() / 2])
         .expect("written");
     let kept = dir.path().join("run.log");
     wait_until(|| fs::metadata(&kept).is_ok_and(|metadata| metadata.len() > 1000));
@@ -116,7 +120,7 @@ fn stdin_is_followed_and_what_came_is_kept() {
         "{stderr}"
     );
 
-    let (code, stderr) = outcome(&mut xtask(&["follow", "/dev/no-such-port"]));
+    let (code, stderr) = outcome(&mut psci_report(&["follow", "/dev/no-such-port"]));
     assert_eq!(code, 2, "{stderr}");
 }
 
@@ -144,19 +148,19 @@ fn stdin_and_the_log_are_two_files() {
         ("follow - --log k.log", false, 2, "the log is empty"),
         ("follow - --log /dev/full", true, 2, full),
     ] {
-        fs::write(&path, log()).expect("written");
+        fs::write(&path, passed_log()).expect("written");
         let input = if is_read {
             &*path
         } else {
             Path::new("/dev/null")
         };
-        let mut command = xtask(&line.split(' ').collect::<Vec<_>>());
+        let mut command = psci_report(&line.split(' ').collect::<Vec<_>>());
         command.current_dir(&dir);
         command.stdin(File::open(input).expect("there"));
         let (found, out, stderr) = called(&mut command);
         assert!(found == code && stderr.contains(part), "{line}: {stderr}");
         assert!(
-            fs::read(&path).expect("there") == log().as_bytes(),
+            fs::read(&path).expect("there") == passed_log().as_bytes(),
             "{line}"
         );
         assert_eq!(out.contains("Last man down"), part == full, "{out}");
@@ -167,13 +171,13 @@ fn stdin_and_the_log_are_two_files() {
 fn log_that_another_run_writes_is_not_followed_into() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("k.log");
-    fs::write(&path, log()).expect("written");
+    fs::write(&path, passed_log()).expect("written");
     let other = File::open(&path).expect("there");
     other.lock().expect("no other owner");
-    let mut command = xtask(&["follow", "-", "--log", "k.log"]);
+    let mut command = psci_report(&["follow", "-", "--log", "k.log"]);
     command.current_dir(&dir).stdin(Stdio::null());
     let (code, stderr) = outcome(&mut command);
     let part = "--log k.log: another run is writing to this file";
     assert!(code == 2 && stderr.contains(part), "{stderr}");
-    assert!(fs::read(&path).expect("there") == log().as_bytes());
+    assert!(fs::read(&path).expect("there") == passed_log().as_bytes());
 }

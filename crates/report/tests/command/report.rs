@@ -1,4 +1,4 @@
-//! `cargo xtask report`: byte-for-byte comparisons of every format, third-party parsers, and exit
+//! `psci-report report`: byte-for-byte comparisons of every format, third-party parsers, and exit
 //! codes.
 
 mod exit_codes;
@@ -6,32 +6,15 @@ pub mod formats;
 mod readers;
 pub mod steps;
 
-use std::sync::LazyLock;
-
 use report::export::{self, Report};
 use report::log::read_bytes;
-use report::made_up_run;
+use report::made_up_run::edited_log;
 use suite::model::Run;
-use suite::plan::Records;
 
 /// Returns the report for a log.
 fn read(log: &str) -> Report {
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
-}
-
-/// Returns the log of the made-up run after applying `edit`.
-pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = made_up_run::run();
-    edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    made_up_run::log(&run, Records::Once)
-}
-
-/// Returns the log of the made-up run, which passed.
-pub fn log() -> &'static str {
-    static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
-    &LOG
 }
 
 /// Returns the report for the made-up run after applying `edit`.

@@ -24,7 +24,7 @@ const BOARD: &str = "QEMU virt";
 /// The default of `--margin`.
 const MARGIN: f64 = 2.0;
 /// A run on QEMU.
-const SAMPLE: &str = include_str!("../../../docs/samples/idle-states.log");
+const SAMPLE: &str = include_str!("../../../../docs/samples/idle-states.log");
 
 /// Returns the tree of the machine in the sample.
 fn tree() -> Vec<u8> {
@@ -109,7 +109,7 @@ fn unchanged_tree_has_nothing_wrong() {
 
 #[test]
 fn page_describes_each_rule() {
-    let page = include_str!("../../../docs/audit-idle.md");
+    let page = include_str!("../../../../docs/audit-idle.md");
     for rule in RULES.iter().chain([&LISTED]) {
         let row = format!("\n| `{}` | ", rule.name);
         assert!(page.contains(&row), "{}", rule.name);
@@ -251,11 +251,11 @@ fn write_refused(scratch: &Scratch) {
     scratch.write("few.dtb", &few);
     scratch.write(
         "fitness.log",
-        include_str!("../../../docs/samples/fitness.log"),
+        include_str!("../../../../docs/samples/fitness.log"),
     );
     scratch.write(
         "guest.log",
-        include_str!("../../../docs/samples/kvm-guest-gicv3.log"),
+        include_str!("../../../../docs/samples/kvm-guest-gicv3.log"),
     );
     scratch.write("empty.log", "nothing\n");
 }
@@ -276,7 +276,7 @@ fn wrong_use_is_refused_by_name() {
 #[test]
 fn acpi_tables_are_audited_without_a_console() {
     let scratch = Scratch::new(PROGRAM);
-    let asl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/acpi/morello.asl");
+    let asl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/acpi/morello.asl");
     scratch.write("dsdt.asl", &std::fs::read(asl).expect("a source"));
     scratch.theirs("iasl dsdt.asl");
     let dsdt = scratch.read("dsdt.aml");

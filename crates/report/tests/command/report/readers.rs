@@ -12,14 +12,15 @@ use suite::measure::{Instant, Metric, Summary};
 use suite::model::{Failure, Sample, Skip, Status, Verdict};
 use suite::plan::ScenarioId;
 
-use super::{edited_log, log, read, short, try_written, written};
+use super::{read, short, try_written, written};
 use crate::support::outcome;
 use crate::support::scratch_of_reports;
+use report::made_up_run::{edited_log, passed_log};
 
 /// The junit-parser crate parses the output.
 #[test]
 fn junit() {
-    let mut report = read(log());
+    let mut report = read(passed_log());
     let run = &mut report.runs[0].run;
     let head = run.head.as_mut().expect("a head");
     head.model = "a <board> & \"quotes\"\u{1b}[0m".to_owned();
@@ -58,7 +59,7 @@ fn junit() {
 /// Published tables have no closing line, but this does not make them incomplete.
 #[test]
 fn junit_of_tables() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     for (verb, expected) in [("report", 0), ("compare published/juno/v2.12", 1)] {
         let line = format!("{verb} published/juno/v2.13 --format junit -o out.xml");
         scratch.assert_outcomes(&[(&line, expected, "")]);
@@ -124,7 +125,7 @@ fn idle_states_are_refused() {
         (measure_nothing, "was not measured"),
     ];
     for (edit, why) in rows {
-        let mut report = read(log());
+        let mut report = read(passed_log());
         edit(&mut report.runs[0]);
         let error = try_written(&report, "dt").expect_err("refused").to_string();
         assert!(error.contains(why), "{error}");
@@ -162,7 +163,7 @@ fn no_figure_is_too_large() {
     let bases = [0, 1, u64::MAX / 2, u64::MAX];
     for hz in [1_000, 62_500_000, 10_000_000_000, 0] {
         for (place, extreme) in extremes.into_iter().enumerate() {
-            let mut report = read(log());
+            let mut report = read(passed_log());
             let run = &mut report.runs[0].run;
             run.facts.as_mut().expect("facts").frequency = hz;
             let most = extreme.unsigned_abs();

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::report::log;
 use crate::support::scratch::Scratch;
 use crate::support::{PROGRAM, scratch_of_reports};
+use report::made_up_run::passed_log;
 
 const JUNO: &str = "history published/juno/v2.9 published/juno/v2.10 published/juno/v2.12 \
                     published/juno/v2.13";
@@ -21,7 +21,7 @@ fn release(scratch: &Scratch, name: &str, rows: &[(&str, u32)]) {
 
 #[test]
 fn every_format_has_the_jump() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     let chart = "<figure id=\"t2-cflush\">";
     for (format, parts) in [
         ("text", ["  1.1  v2.12  v2.13", "+1644.80 %  worse"]),
@@ -96,7 +96,7 @@ Powerdown (us), continued
 
 #[test]
 fn boards_are_side_by_side() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     let boards = format!("history published/juno/v2.13 published/n1sdp/v2.9/{SERIAL}");
     let (code, out, stderr) = scratch.called(&boards);
     assert_eq!((code, stderr.as_str()), (0, ""));
@@ -118,10 +118,10 @@ fn boards_are_side_by_side() {
 
 #[test]
 fn wrong_releases_are_refused() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     release(&scratch, "v1.1", &[("0,0", 100)]);
     release(&scratch, "v1.2", &[("7,7", 100)]);
-    let two = [log(), log()].concat();
+    let two = [passed_log(), passed_log()].concat();
     scratch.write("two.log", &two);
     for (words, expected) in [
         (

@@ -4,13 +4,13 @@ use report::export::{self, ReportPart};
 
 use super::formats::TFTF;
 use super::steps::use_steps;
-use super::{edited_log, log};
 use crate::support::scratch::Scratch;
 use crate::support::{PROGRAM, scratch_of_reports};
+use report::made_up_run::{edited_log, passed_log};
 
 /// Creates one log for each kind of outcome.
 fn logs() -> Scratch {
-    let log = log();
+    let log = passed_log();
     let scratch = scratch_of_reports(log);
     scratch.write("cut.log", &log.as_bytes()[..log.len() / 2]);
     scratch.write("wrong.log", &log.replace("PASS (", "PASS (1"));
@@ -86,7 +86,7 @@ fn exit_codes() {
 
 #[test]
 fn publish_takes_logs_and_then_a_source_tree() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     scratch.assert_outcomes(&[
         ("publish good.log --platform x", 2, "only one path"),
         (
@@ -113,7 +113,7 @@ fn logs_without_figures_are_never_green() {
     let begin = "> Executing 'CPU suspend on all cores in sequence'\n";
     let row = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\n";
     let end = format!("  TEST COMPLETE {:>54}\n{exit}", "Passed");
-    let last = log().lines().last().expect("a last line").to_owned();
+    let last = passed_log().lines().last().expect("a last line").to_owned();
     let failed = format!("{frame}Tests Failed  : 6\n{exit}");
     // The payload image also contains these strings, but it is not a log.
     let strings = format!("{frame}\0psci-bench \0> Executing '<RT_INSTR:\t/>{end}");

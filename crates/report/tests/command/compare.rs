@@ -1,22 +1,22 @@
-//! `cargo xtask compare`: input, output and exit codes. `publish` compares figures in the same way.
+//! `psci-report compare`: input, output and exit codes. `publish` compares figures in the same way.
 //! The findings for published figures are tested in
 //! `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
 
 use crate::report::formats::TFTF;
-use crate::report::log;
 use crate::support::scratch::Scratch;
 use crate::support::scratch_of_reports;
+use report::made_up_run::passed_log;
 
 fn scratch() -> Scratch {
-    scratch_of_reports(log())
+    scratch_of_reports(passed_log())
 }
 
 #[test]
 fn exit_codes() {
     let scratch = scratch();
-    let log = log();
+    let log = passed_log();
     scratch.write("cut.log", &log[..log.len() / 2]);
     scratch.write("twice.log", &log.repeat(2));
     scratch.write("bad/test_x.csv", "0,0,1\n0,1,x\n");
@@ -275,7 +275,7 @@ fn publish_refuses_before_it_writes() {
         ("tftf.log", TFTF.to_owned()),
         (
             "empty.log",
-            log().replace("<RT_INSTR", "").replace("@PB", ""),
+            passed_log().replace("<RT_INSTR", "").replace("@PB", ""),
         ),
         (name, "1,1,1,2,3\n".to_owned()),
     ] {

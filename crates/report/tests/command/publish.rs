@@ -1,14 +1,14 @@
-//! `cargo xtask publish`: published figures are never lost by mistake.
+//! `psci-report publish`: published figures are never lost by mistake.
 
 use std::fs;
 use std::process::Command;
 
 use report::made_up_run;
 
-use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 use crate::support::{PROGRAM, scratch_of_reports};
-use crate::support::{outcome, xtask};
+use crate::support::{outcome, psci_report};
+use report::made_up_run::{edited_log, passed_log};
 
 const OFF: &str = "test_rt_instr_cpu_off_serial.csv";
 
@@ -50,7 +50,7 @@ fn run_with_own_labels_takes_the_place_of_rows_whose_labels_repeat() {
 
 #[test]
 fn cut_baseline_takes_no_file_from_previous() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     scratch.write_tf_a("tf-a");
     let docs = "--platform juno --no-page tf-a --previous";
     let new = "published/juno/v2.10";
@@ -71,7 +71,7 @@ fn cut_baseline_takes_no_file_from_previous() {
 
 #[test]
 fn failed_write_names_its_path_and_leaves_no_folder() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     scratch.write_tf_a("tf-a");
     let mut shell = Command::new("sh");
     // The limit leaves no space for even a single byte. The program ignores SIGXFSZ, so a write
@@ -79,7 +79,7 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
     let line = "trap '' XFSZ; ulimit -f 0; \
         $X publish good.log --platform qemu --no-page tf-a";
     shell.args(["-c", line]).current_dir(scratch.path(""));
-    let (code, stderr) = outcome(shell.env("X", xtask(&[]).get_program()));
+    let (code, stderr) = outcome(shell.env("X", psci_report(&[]).get_program()));
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("tf-a/docs/perf/data/qemu/"), "{stderr}");
     assert!(!scratch.path("tf-a/docs").exists());
@@ -87,7 +87,7 @@ fn failed_write_names_its_path_and_leaves_no_folder() {
 
 #[test]
 fn folder_that_is_not_a_tf_a_source_tree_is_refused() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     scratch.write("empty/Makefile", "");
     for (tree, why) in [
         ("typo/tf-a", "it has no Makefile"),
@@ -123,7 +123,7 @@ fn new_folder_for_figures_of_an_unknown_board_is_named() {
 
 #[test]
 fn page_keeps_its_line_ends_and_names_the_release_before() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     scratch.write_tf_a("tf-a");
     let slower = edited_log(|run| {
         made_up_run::change_first_figures(run, |ticks| ticks * 2);

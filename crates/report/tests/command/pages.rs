@@ -7,8 +7,8 @@ use std::process::Command;
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
 
-use crate::report::{edited_log, log};
 use crate::support::scratch_of_reports;
+use report::made_up_run::{edited_log, passed_log};
 
 /// Returns a page that includes the data files in the same way as the TF-A documentation.
 fn page(data: &Path) -> String {
@@ -49,7 +49,7 @@ fn sphinx_builds_every_page_without_a_warning() {
     setup::ensure(&workspace, &[Need::PythonVenv, Need::Sphinx]).expect("Sphinx");
     let programs = Need::Sphinx.programs(&workspace).expect("it was installed");
     let sphinx = programs.join("sphinx-build");
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     let source = scratch.path("source");
     scratch.write_tf_a("source");
     scratch.write("markup.log", NAME_LIKE_MARKUP);

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use report::made_up_run;
 
-use crate::report::{edited_log, log};
 use crate::support::scratch::Scratch;
 use crate::support::{PROGRAM, scratch_of_reports};
+use report::made_up_run::{edited_log, passed_log};
 
 const DEEP: &str = "``CPU_SUSPEND`` latencies (µs) to deepest power level in parallel";
 const SERIAL: &str = "``CPU_SUSPEND`` latencies (µs) to power level 0 in\n        serial";
@@ -310,7 +310,7 @@ fn pages_are_tables() {
 /// Only the parts that contain figures are regenerated. The rest of a page is up to the publisher.
 #[test]
 fn page_keeps_what_is_not_between_its_marks() {
-    let scratch = scratch_of_reports(log());
+    let scratch = scratch_of_reports(passed_log());
     scratch.write_tf_a("tf-a");
     for (name, percent) in [("a.log", 110), ("b.log", 150), ("c.log", 190)] {
         let slower = edited_log(|run| {
