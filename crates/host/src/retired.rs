@@ -27,24 +27,33 @@ const VERBS: &[(&str, &str)] = &[
     ("release", "`.ci/release`, a script"),
     ("soak", "`qemu --repeat N --keep DIR`"),
 ];
+/// The verbs that belong to another program now: the verb, the program, and its folder.
+const MOVED_VERBS: &[(&str, &str, &str)] = &[
+    ("audit", "psci-tf-a-pages", "tools/tf-a-pages"),
+    ("publish", "psci-tf-a-pages", "tools/tf-a-pages"),
+];
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[
     ("bug", "--format md"),
     ("perfetto", "--format html, which has a timeline"),
 ];
 
-/// Checks a command line, which starts with the program name.
+/// Checks a command line whose verb is unknown. It starts with the program name.
 ///
 /// # Errors
-/// Returns an error that names the successor if the verb no longer exists.
+/// Returns an error that names the successor if the verb no longer exists, or the program that has
+/// it now.
 pub fn check_verb(arguments: &[OsString]) -> Result<()> {
     let Some(verb) = arguments.get(1).and_then(|word| word.to_str()) else {
         return Ok(());
     };
-    match successor(VERBS, verb) {
-        Some(successor) => bail!("{verb} no longer exists; use {successor}"),
-        None => Ok(()),
+    if let Some(successor) = successor(VERBS, verb) {
+        bail!("{verb} no longer exists; use {successor}");
     }
+    if let Some((_, program, folder)) = MOVED_VERBS.iter().find(|(moved, ..)| *moved == verb) {
+        bail!("{verb} is a verb of {program} ({folder} in the repository)");
+    }
+    Ok(())
 }
 
 /// Returns what to use instead of a format that no longer exists.

@@ -23,6 +23,19 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
+/// A TFTF log without records, as stored by LAVA.
+pub const TFTF_LOG: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
+- {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
+- {"dt": "2026-01-02T10:11:13.000002", "lvl": "target", "msg": "NOTICE:  BL31: Built : 10:00:00, May 20 2025"}
+- {"dt": "2026-01-02T10:11:13.000003", "lvl": "target", "msg": "NOTICE:  Booting trusted firmware test framework"}
+- {"dt": "2026-01-02T10:11:13.000004", "lvl": "target", "msg": "NOTICE:  Running at NS-EL2"}
+- {"dt": "2026-01-02T10:11:13.000005", "lvl": "target", "msg": "> Executing 'CPU suspend on all cores in sequence'"}
+- {"dt": "2026-01-02T10:11:13.000006", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>"}
+- {"dt": "2026-01-02T10:11:13.000007", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t0\t294360\t15600\t4560/>"}
+- {"dt": "2026-01-02T10:11:13.000008", "lvl": "target", "msg": "  TEST COMPLETE                                                 Passed"}
+- {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
+"#;
+
 /// Returns the made-up run, which is based on the `suite` crate's example run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {

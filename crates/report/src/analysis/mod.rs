@@ -1,8 +1,7 @@
 //! Turns runs into findings and comparisons.
 
-pub mod audit;
 pub mod compare;
-pub(crate) mod conditions;
+pub mod conditions;
 pub(crate) mod cpu_names;
 #[cfg(test)]
 mod edits;

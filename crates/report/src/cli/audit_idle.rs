@@ -13,17 +13,21 @@ use host::progress::say;
 use super::acpi_files::AcpiFiles;
 use super::chosen_runs::read_all;
 use super::dts_file::read_source;
-use super::output::{OutputArguments, ShownPart};
+use super::output::{OutputArguments, WithFormats};
 use super::report_verdict::all_complete;
 use super::tree_files::{TreeFiles, read_tree};
 use crate::analysis::idle_audit::{
     DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit,
 };
-use crate::export::{Report, ReportPart, idle_audit_summary};
+use crate::export::{Format, Report, ReportPart, able, idle_audit_summary};
 use crate::log::LoggedRun;
 
-impl ShownPart for AuditIdleArguments {
-    const PART: ReportPart = ReportPart::IdleAudits;
+impl WithFormats for AuditIdleArguments {
+    type Format = &'static Format;
+
+    fn formats() -> Vec<&'static Format> {
+        able(ReportPart::IdleAudits).collect()
+    }
 }
 
 /// Arguments of `audit-idle`.

@@ -1,22 +1,20 @@
 //! The command line of `psci-report`, with one file per verb; `cargo xtask` has the same verbs.
 
 pub mod acpi_files;
-mod audit;
 mod audit_idle;
 mod browser;
-mod chosen_runs;
+pub mod chosen_runs;
 mod compare;
-mod comparison_arguments;
+pub mod comparison_arguments;
 mod dts_file;
 #[cfg(any(test, feature = "testing"))]
 pub mod example_files;
 mod follow;
 mod history;
-mod output;
+pub mod output;
 mod program;
-mod publish;
 mod report;
-mod report_verdict;
+pub mod report_verdict;
 #[cfg(test)]
 mod tests;
 mod tree_files;

@@ -23,8 +23,6 @@ pub enum ReportPart {
     Runs,
     /// A comparison with a baseline.
     Comparisons,
-    /// Audits of published pages.
-    Audits,
     /// Figures across several releases.
     History,
     /// Audits of declared idle states.
@@ -46,7 +44,6 @@ impl Format {
 const ALL_PARTS: &[ReportPart] = &[
     ReportPart::Runs,
     ReportPart::Comparisons,
-    ReportPart::Audits,
     ReportPart::History,
     ReportPart::IdleAudits,
 ];

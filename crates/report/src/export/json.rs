@@ -9,7 +9,6 @@ use suite::model::Scenario;
 
 use super::object::object;
 use super::report_data::Report;
-use crate::analysis::audit::Audit;
 use crate::analysis::compare::{Change, ChangeList, ComparedScenario, Comparison};
 use crate::analysis::findings::{explanations, findings};
 use crate::analysis::history::History;
@@ -20,16 +19,21 @@ use crate::log::LoggedRun;
 /// may be added at any time.
 const VERSION: u32 = 6;
 
-/// The complete report. Durations are in ticks of the run's `hz`.
+/// The data, in which durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
-struct Schema<'r, R, C, A, U> {
+struct Schema<R, D> {
     schema: &'static str,
     version: u32,
     runs: Vec<R>,
+    #[serde(flatten)]
+    data: D,
+}
+
+/// The parts of a report, except for its runs.
+#[derive(Serialize)]
+struct ReportParts<'r, C, A, U> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<C>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    audits: &'r [Audit],
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<&'r History>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -38,20 +42,31 @@ struct Schema<'r, R, C, A, U> {
     unaudited_trees: Vec<U>,
 }
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+/// Writes `runs`, followed by `data`, which is serialized as a map.
+pub(super) fn write_data(
+    runs: &[LoggedRun],
+    data: impl Serialize,
+    out: &mut dyn Write,
+) -> Result<()> {
     let schema = Schema {
         schema: "psci-bench-report",
         version: VERSION,
-        runs: report.runs.iter().map(one_run).collect(),
-        comparisons: report.comparisons.iter().map(one_comparison).collect(),
-        audits: &report.audits,
-        history: report.history.as_ref(),
-        idle_audits: report.idle_audits.iter().map(one_idle_audit).collect(),
-        unaudited_trees: report.unaudited_trees.iter().map(unaudited_tree).collect(),
+        runs: runs.iter().map(one_run).collect(),
+        data,
     };
     serde_json::to_writer_pretty(&mut *out, &schema)?;
     writeln!(out)?;
     Ok(())
+}
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let parts = ReportParts {
+        comparisons: report.comparisons.iter().map(one_comparison).collect(),
+        history: report.history.as_ref(),
+        idle_audits: report.idle_audits.iter().map(one_idle_audit).collect(),
+        unaudited_trees: report.unaudited_trees.iter().map(unaudited_tree).collect(),
+    };
+    write_data(&report.runs, parts, out)
 }
 
 fn one_run(logged: &LoggedRun) -> impl Serialize {

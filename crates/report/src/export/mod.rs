@@ -1,12 +1,11 @@
 //! Writes reports in each format.
 
-mod audit_document;
 mod check_tables;
-mod commentary;
 mod compared_text;
 mod comparison_document;
 mod csv;
 mod document;
+mod document_format;
 mod drawing;
 mod dt;
 mod dts;
@@ -23,23 +22,24 @@ mod markup;
 mod method;
 mod object;
 mod patch;
-mod published_page;
 mod report_data;
 mod report_document;
 mod scenario_document;
 mod step_tables;
 mod table;
 mod template;
-mod tfa_docs;
 mod unified_diff;
 
 pub(crate) use self::compared_text::percent_text;
-pub use self::document::Block;
+pub use self::document::{Block, LabeledLine};
+pub use self::document_format::{Document, DocumentFormat};
 pub use self::drawing::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale};
+pub use self::escape::markup as escape_markup;
 pub use self::formats::{ALL, Format, ReportPart, able, by_name};
 pub use self::html::write_page;
 pub use self::idle_audit_document::summary as idle_audit_summary;
 pub use self::markup::write_blocks;
+pub use self::method::{FIRMWARE, firmware, method as conditions};
 pub use self::report_data::{DtsSource, Report};
-pub use self::tfa_docs::{Publication, publish};
+pub use self::template::render;
 pub use suite::output::Table;

@@ -2,7 +2,6 @@
 
 use anyhow::{Result, bail};
 
-use crate::analysis::audit::Audit;
 use crate::analysis::compare::Comparison;
 use crate::analysis::history::History;
 use crate::analysis::idle_audit::{IdleAudit, UnauditedTree};
@@ -15,8 +14,6 @@ pub struct Report {
     pub runs: Vec<LoggedRun>,
     /// The comparison of each run with the baseline, if one was given.
     pub comparisons: Vec<Comparison>,
-    /// Audits of published pages, if requested.
-    pub audits: Vec<Audit>,
     /// The board's history across all runs (one per release), if requested.
     pub history: Option<History>,
     /// Audits of declared idle states, if requested.

@@ -2,7 +2,6 @@
 
 use hardware::text::plural::many;
 
-use super::audit_document::audit;
 use super::comparison_document;
 use super::document::Block;
 use super::history_document::history;
@@ -28,8 +27,7 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
         .comparisons
         .iter()
         .flat_map(|comparison| comparison_blocks(report, comparison));
-    let audits = report.audits.iter().flat_map(audit);
-    Box::new(runs.chain(comparisons).chain(audits))
+    Box::new(runs.chain(comparisons))
 }
 
 /// Returns the blocks of the run at `index`.

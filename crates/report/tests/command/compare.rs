@@ -1,11 +1,10 @@
-//! `psci-report compare`: input, output and exit codes. `publish` compares figures in the same way.
+//! `psci-report compare`: input, output and exit codes.
 //! The findings for published figures are tested in
 //! `crates/report/src/analysis/compare/tests/published.rs`.
 
 use serde_json::Value;
 
-use crate::report::formats::TFTF;
-use crate::support::scratch::Scratch;
+use crate::support::scratch::{Scratch, files};
 use crate::support::scratch_of_reports;
 use report::made_up_run::passed_log;
 
@@ -167,55 +166,34 @@ fn every_format_has_findings_and_gaps() {
     );
 }
 
-/// Writes the tables in the format used in the TF-A documentation, with the same changes that other
-/// formats report, then uses these files as a baseline.
+/// A path may refer to the folder of a release, a single file, or the platform folder, whose
+/// `current` folder is used.
 #[test]
-fn publish() {
+fn tables_in_tf_as_documentation_are_read() {
     let scratch = scratch();
-    scratch.write_tf_a("tf-a");
+    let data = "docs/perf/data/juno";
+    for (release, folder) in [("v2.9", "previous"), ("v2.10", "current")] {
+        let tables = scratch.path(&format!("published/juno/{release}"));
+        for (path, table) in files(&tables) {
+            let name = path.file_name().expect("a name").display();
+            scratch.write(&format!("{data}/{folder}/{name}"), &table);
+        }
+    }
     let (old, new) = ("published/juno/v2.9", "published/juno/v2.10");
-    let data = "tf-a/docs/perf/data/juno";
-    let docs = format!("publish {new} --platform juno --no-page tf-a --previous");
-    let read = |folder: &str| {
-        let name = format!("{data}/{folder}/test_rt_instr_cpu_susp_parallel.csv");
-        String::from_utf8(scratch.read(&name)).expect("UTF-8")
-    };
-    scratch.assert_outcomes(&[(&format!("{docs} {old}"), 1, "")]);
-    let current = read("current");
-    // The CPUs arrive in a different order, so no change is shown for Powerdown.
-    let row = "\"0\",\"0\",\"801040\",\"18660 (+22.60%)\",\"8220\"\n";
-    assert!(current.contains(row), "{current}");
-    let (_, out, _) = scratch.called(&format!("compare {old} {new}"));
-    let is_judged = |line: &&str| line.ends_with("  worse") || line.ends_with("  better");
-    let files = scratch
-        .files()
-        .into_iter()
-        .filter(|file| file.0.starts_with(scratch.path(&format!("{data}/current"))))
-        .map(|file| String::from_utf8(file.1).expect("UTF-8"));
-    let shown: usize = files.map(|file| file.matches("%)").count()).sum();
-    assert_eq!(shown, out.lines().filter(is_judged).count(), "{out}");
-    assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
-
-    // A path may refer to either folder, a single file, or the platform folder. For the platform
-    // folder, `current` is used. Publishing the same figures again changes nothing.
     let file = format!("compare {new} {data}/current/test_rt_instr_cpu_susp_serial.csv");
     for (line, expected) in [
         (format!("compare {data}/previous {old}"), 0),
         (format!("compare {data} {new} --tolerance 0"), 0),
         (file, 3),
-        (format!("{docs} {old}"), 1),
-        (format!("{docs} {data}/current"), 0),
     ] {
         scratch.assert_outcomes(&[(&line, expected, "")]);
-        assert_eq!(read("current"), current);
     }
 }
 
 /// Rows with identical labels cannot be attributed to CPUs.
 #[test]
-fn tables_with_equal_labels() {
+fn tables_with_equal_labels_are_compared_by_rank() {
     let scratch = scratch();
-    scratch.write_tf_a("tf-a");
     let name = "test_rt_instr_cpu_off_serial.csv";
     let rows = [
         "0,0,3000,9000,400",
@@ -228,99 +206,13 @@ fn tables_with_equal_labels() {
     for (folder, rows) in [("old", rows), ("new", turned)] {
         scratch.write(&format!("n1sdp/{folder}/{name}"), &rows.join("\n"));
     }
-    let docs = "--platform n1sdp --no-page tf-a";
     let both = "compare n1sdp/old n1sdp/new";
-    let order = "in test_rt_instr_cpu_off_serial, figures are compared by rank, not by CPU";
-    scratch.assert_outcomes(&[
-        (
-            &format!("publish n1sdp/old {docs}"),
-            0,
-            "current now has the figures from n1sdp/old",
-        ),
-        (&format!("publish n1sdp/new {docs}"), 0, order),
-        (
-            both,
-            1,
-            "1 regression against n1sdp/old; the largest is Powerdown",
-        ),
-    ]);
-    let read = || {
-        let path = format!("tf-a/docs/perf/data/n1sdp/current/{name}");
-        String::from_utf8(scratch.read(&path))
-            .expect("UTF-8")
-            .replace('"', "")
-    };
-    let again = [turned[2], turned[1], turned[0], turned[3]].join("\n");
-    scratch.write(&format!("n1sdp/again/{name}"), &again);
-    let nothing = "current already has these figures; nothing was changed";
-    scratch.assert_outcomes(&[(&format!("publish n1sdp/again {docs}"), 0, nothing)]);
-    let expected = turned.join("\n").replace("5500", "5500 (+10.00%)") + "\n";
-    assert_eq!(read(), expected);
-    let bytes = scratch.read(&format!("tf-a/docs/perf/data/n1sdp/previous/{name}"));
-    let previous = String::from_utf8(bytes).expect("UTF-8").replace('"', "");
-    assert_eq!(previous, rows.join("\n") + "\n");
-    let (code, stderr) = scratch.outcome(&format!("publish n1sdp/new --previous n1sdp/old {docs}"));
-    assert_eq!((code, read()), (1, expected), "{stderr}");
+    scratch.assert_outcomes(&[(
+        both,
+        1,
+        "1 regression against n1sdp/old; the largest is Powerdown",
+    )]);
     let (code, out, stderr) = scratch.called(&format!("{both} --row-cpus 0x0,0x1,0x2,0x3"));
     let is_named = !out.contains("Thread") && !out.contains("--row-cpus");
     assert!(code == 1 && is_named, "{stderr}{out}");
-}
-
-#[test]
-fn publish_refuses_before_it_writes() {
-    let scratch = scratch();
-    scratch.write_tf_a("out.d");
-    let name = "test_rt_instr_cpu_off_serial.csv";
-    for (name, text) in [
-        ("tftf.log", TFTF.to_owned()),
-        (
-            "empty.log",
-            passed_log().replace("<RT_INSTR", "").replace("@PB", ""),
-        ),
-        (name, "1,1,1,2,3\n".to_owned()),
-    ] {
-        scratch.write(name, &text);
-    }
-    let docs = "--no-page out.d --platform";
-    let refusal = |rows: &[(&str, &str)]| {
-        for (words, part) in rows {
-            let (log, platform) = words.split_once(' ').expect("the log and the platform");
-            scratch.refuses(&format!("publish {log} {docs} {platform}"), part);
-        }
-    };
-    refusal(&[
-        ("good.log juno", "from the \"QEMU virt\" board, whose name"),
-        ("published/juno/v2.9 n1sdp", "from the \"juno\" board"),
-        ("empty.log qemu", "no figures to publish"),
-    ]);
-    assert!(!scratch.path("out.d/docs").exists());
-    let unknown = "all figures are from lines without a checksum and are not verified";
-    scratch.assert_outcomes(&[
-        (&format!("publish published/juno/v2.9 {docs} juno"), 0, ""),
-        (&format!("publish tftf.log {docs} tc4"), 0, unknown),
-        (
-            &format!("publish good.log {docs} poplar --across boards"),
-            0,
-            "current now has the figures from good.log",
-        ),
-    ]);
-    // The run has fewer figures than the existing tables.
-    scratch.write("out.d/docs/perf/data/tc4/current/test_later.csv", "0,0,1\n");
-    let part = format!("{name} juno");
-    refusal(&[
-        (
-            "good.log tc4 --across boards",
-            "test_later.csv: the run has no figure for this file",
-        ),
-        (&part, "the run has no figure for this file"),
-        ("tftf.log juno", "the run has no figure for"),
-    ]);
-    scratch.write(
-        &format!("out.d/docs/perf/data/rpi4/current/{name}"),
-        "1,1,1,2,3\n0,0,1,2,3\n",
-    );
-    refusal(&[(
-        &format!("{name} rpi4"),
-        "the run has no figure for CPU 0.0 in this file",
-    )]);
 }

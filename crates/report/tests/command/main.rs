@@ -5,13 +5,12 @@
 mod acpi_tables;
 mod support;
 
-mod audit;
 mod audit_idle;
 mod compare;
 mod history;
 mod live;
-mod pages;
-mod publish;
+mod page_input;
 mod refused;
 mod report;
 mod report_page;
+mod rst_reports;

@@ -2,11 +2,10 @@
 
 use report::export::{self, ReportPart};
 
-use super::formats::TFTF;
 use super::steps::use_steps;
 use crate::support::scratch::Scratch;
 use crate::support::{PROGRAM, scratch_of_reports};
-use report::made_up_run::{edited_log, passed_log};
+use report::made_up_run::{TFTF_LOG, edited_log, passed_log};
 
 /// Creates one log for each kind of outcome.
 fn logs() -> Scratch {
@@ -15,7 +14,7 @@ fn logs() -> Scratch {
     scratch.write("cut.log", &log.as_bytes()[..log.len() / 2]);
     scratch.write("wrong.log", &log.replace("PASS (", "PASS (1"));
     scratch.write("dropped.log", &log.replace("PASS", "PSS"));
-    scratch.write("tftf.log", &TFTF.replace("Exiting tests.", ""));
+    scratch.write("tftf.log", &TFTF_LOG.replace("Exiting tests.", ""));
     scratch.write("empty.log", "");
     scratch.write("garbage.log", &[0xfe; 4096]);
     for (name, percent) in [("old.log", 100), ("new.log", 120)] {
@@ -84,26 +83,6 @@ fn exit_codes() {
     assert!(json.contains("psci-bench-report"));
 }
 
-#[test]
-fn publish_takes_logs_and_then_a_source_tree() {
-    let scratch = scratch_of_reports(passed_log());
-    scratch.assert_outcomes(&[
-        ("publish good.log --platform x", 2, "only one path"),
-        (
-            "publish good.log --platform x good.log",
-            2,
-            "not a directory; pass TF-A's source tree after the logs",
-        ),
-        ("publish good.log tree", 2, "--platform <NAME>"),
-        (
-            "publish good.log --platform x --row-cpus 0x0 tree",
-            2,
-            "add --previous",
-        ),
-    ]);
-    assert!(!scratch.path("tree").exists());
-}
-
 /// Output without figures never counts as a pass, in any format.
 #[test]
 fn logs_without_figures_are_never_green() {
@@ -135,9 +114,5 @@ fn logs_without_figures_are_never_green() {
             let is_red = out.contains("<error type=\"incomplete\"");
             assert!(is_red || format != "junit", "{name}: {out}");
         }
-        let tree = format!("tree.{name}");
-        scratch.write_tf_a(&tree);
-        let (code, stderr) = scratch.outcome(&format!("publish {name} --platform x {tree}"));
-        assert!(code == 2 || code == 3 && stderr.contains(part), "{stderr}");
     }
 }

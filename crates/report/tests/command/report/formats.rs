@@ -7,20 +7,7 @@ use suite::model::{Failure, Skip, Status};
 use super::steps::use_steps;
 use super::{edited, read, short, written};
 use crate::support::assert_report;
-use report::made_up_run::passed_log;
-
-/// A TFTF log without records, as stored by LAVA.
-pub const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
-- {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
-- {"dt": "2026-01-02T10:11:13.000002", "lvl": "target", "msg": "NOTICE:  BL31: Built : 10:00:00, May 20 2025"}
-- {"dt": "2026-01-02T10:11:13.000003", "lvl": "target", "msg": "NOTICE:  Booting trusted firmware test framework"}
-- {"dt": "2026-01-02T10:11:13.000004", "lvl": "target", "msg": "NOTICE:  Running at NS-EL2"}
-- {"dt": "2026-01-02T10:11:13.000005", "lvl": "target", "msg": "> Executing 'CPU suspend on all cores in sequence'"}
-- {"dt": "2026-01-02T10:11:13.000006", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>"}
-- {"dt": "2026-01-02T10:11:13.000007", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t0\t294360\t15600\t4560/>"}
-- {"dt": "2026-01-02T10:11:13.000008", "lvl": "target", "msg": "  TEST COMPLETE                                                 Passed"}
-- {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
-"#;
+use report::made_up_run::{TFTF_LOG, passed_log};
 
 /// Checks for lines in a text report.
 fn assert_lines(report: &str, lines: &[&str]) {
@@ -35,7 +22,7 @@ fn assert_lines(report: &str, lines: &[&str]) {
 #[test]
 fn figures_of_lines_are_marked_in_text() {
     assert_lines(
-        &written(&read(TFTF), "text"),
+        &written(&read(TFTF_LOG), "text"),
         &[
             "  Payload     TFTF, or a program with the same output",
             "  Firmware    BL31 v2.13.0(release):v2.13.0, built 10:00:00, May 20 2025 (not verified)",

@@ -9,13 +9,13 @@ use suite::findings::{LAST_MAN, LOCK_QUEUE, LOST, NOT_COUNTED, WAITED};
 use suite::model::{FindingKind, Scenario};
 use suite::plan::{Method, ScenarioId};
 
-use crate::analysis::compare::{CHANGED, Change, Comparison};
-use crate::analysis::explain::{ENTRY_QUEUE, EXTRA_FLUSH, PLATFORM_LOCK};
-use crate::analysis::findings::{
+use report::analysis::compare::{CHANGED, Change, Comparison};
+use report::analysis::explain::{ENTRY_QUEUE, EXTRA_FLUSH, PLATFORM_LOCK};
+use report::analysis::findings::{
     BasedFinding, Basis, CONTENTION, DIRTY_FLUSH, FLUSH_OF_CLUSTER, UNCHANGED, explanations,
     findings,
 };
-use crate::log::LoggedRun;
+use report::log::LoggedRun;
 
 /// The number of findings shown first.
 const FIRST: usize = 3;
@@ -41,7 +41,7 @@ impl Ranked {
 
 /// The most important findings, followed by the others for each scenario.
 #[derive(Serialize)]
-pub(super) struct Commentary {
+pub(crate) struct Commentary {
     first: Vec<String>,
     rest: Vec<(Option<&'static str>, Vec<String>)>,
 }
@@ -71,7 +71,7 @@ fn rank(kind: FindingKind) -> usize {
 
 impl Commentary {
     /// Ranks the findings about the suite in `logged` and those about the comparison.
-    pub(super) fn of(logged: &LoggedRun, comparison: Option<&Comparison>) -> Self {
+    pub(crate) fn of(logged: &LoggedRun, comparison: Option<&Comparison>) -> Self {
         let from_scenarios = logged
             .run
             .scenarios

@@ -18,29 +18,28 @@ use minijinja::{Value, context};
 use serde::Serialize;
 use suite::plan::ScenarioId;
 
-use super::commentary::Commentary;
-use super::escape::markup;
-use super::method;
-use super::template::render;
-use crate::analysis::compare::Comparison;
-use crate::log::{LoggedRun, page};
+use report::analysis::compare::Comparison;
+use report::export::{FIRMWARE, conditions, escape_markup, firmware, render};
+use report::log::{LoggedRun, page};
+
+use crate::commentary::Commentary;
 
 /// The parts that are regenerated.
 const GENERATED_PARTS: [&str; 2] = ["conditions", "results"];
 
 /// The releases whose figures a page shows.
-pub(super) struct PageFigures<'s> {
-    pub(super) logged: &'s LoggedRun,
-    pub(super) comparison: Option<&'s Comparison>,
+pub(crate) struct PageFigures<'s> {
+    pub(crate) logged: &'s LoggedRun,
+    pub(crate) comparison: Option<&'s Comparison>,
     /// The names of the files in the `current` and `previous` folders.
-    pub(super) files: [BTreeSet<&'s String>; 2],
+    pub(crate) files: [BTreeSet<&'s String>; 2],
     /// The releases whose figures appear on an existing page.
-    pub(super) on_page: OnPage,
+    pub(crate) on_page: OnPage,
 }
 
 /// The releases whose figures appear on an existing page.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnPage {
+pub(crate) enum OnPage {
     /// The previous release's figures.
     Previous,
     /// This run's figures.
@@ -67,7 +66,7 @@ struct PageTable {
 ///
 /// # Errors
 /// Returns an error if the page cannot be read, or does not contain each part exactly once.
-pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Result<String> {
+pub(crate) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Result<String> {
     let known = boards::names().find(|name| *name == platform);
     let board = known.map(boards::load).transpose()?;
     let publish = board.and_then(|board| board.publish);
@@ -103,7 +102,7 @@ pub(super) fn text(path: &Path, platform: &str, shown: &PageFigures<'_>) -> Resu
 }
 
 /// Writes the page and prints the remaining steps.
-pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     let is_new = !path.exists();
     files::write(&[(("the page", path), text.as_bytes())])?;
     if is_new {
@@ -135,23 +134,23 @@ const PREVIOUS: &str = "Previous release";
 /// Returns the previous release's firmware from the baseline log or, if the log does not identify
 /// it, from the existing page. Published tables do not identify the firmware.
 fn previous_firmware(existing: Option<&str>, shown: &PageFigures<'_>) -> Option<Value> {
-    let in_log = method::firmware(&shown.comparison?.baseline).join("; ");
+    let in_log = firmware(&shown.comparison?.baseline).join("; ");
     if !in_log.is_empty() {
         return Some(in_log.into());
     }
     let page = existing?;
     let conditions = &page[range_of(page, "conditions")?];
     let name = match shown.on_page {
-        OnPage::Previous => method::FIRMWARE,
+        OnPage::Previous => FIRMWARE,
         OnPage::Own => PREVIOUS,
     };
     let field = format!(":{name}: ");
-    let firmware = conditions
+    let builds = conditions
         .lines()
         .filter_map(|line| line.strip_prefix(&field))
         .join("; ");
     // Text taken from the page is already markup.
-    (!firmware.is_empty()).then(|| Value::from_safe_string(firmware))
+    (!builds.is_empty()).then(|| Value::from_safe_string(builds))
 }
 
 fn new_page(
@@ -166,7 +165,7 @@ fn new_page(
         .or(logged.board());
     let title = format!("PSCI latencies of {}", board.unwrap_or(platform));
     let scenarios = ScenarioId::SUITE.map(|id| scenario(id, platform, &shown.files));
-    let mut conditions = method::method(logged);
+    let mut conditions = conditions(logged);
     conditions.retain(|(name, _)| *name != "Log");
     let context = context! {
         underline => line_below(&title, "="),
@@ -181,12 +180,12 @@ fn new_page(
         has_changes => comparison.is_some(),
         commentary => Serde(Commentary::of(logged, comparison)),
     };
-    render(include_str!("published_page.rst"), context, markup)
+    render(include_str!("published_page.rst"), context, escape_markup)
 }
 
 /// Returns the underline for a verbatim heading.
 fn line_below(heading: &str, stroke: &str) -> Value {
-    Value::from_safe_string(stroke.repeat(markup(heading).chars().count()))
+    Value::from_safe_string(stroke.repeat(escape_markup(heading).chars().count()))
 }
 
 /// Returns a scenario's tables, or None if it has no data file.

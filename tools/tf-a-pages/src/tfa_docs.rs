@@ -24,13 +24,13 @@ use suite::measure::Metric;
 use suite::model::{Cell, Scenario};
 use suite::plan::{Method, ScenarioId};
 
-use super::published_page::{self, OnPage, PageFigures};
-use crate::analysis::compare::{
+use crate::published_page::{self, OnPage, PageFigures};
+use report::analysis::compare::{
     AllowedDifference, Change, ChangeList, ChangeOutcome, Comparison, Options, RowPairing, compare,
     percent,
 };
-use crate::analysis::conditions::is_of_platform;
-use crate::log::{LoggedRun, tables};
+use report::analysis::conditions::is_of_platform;
+use report::log::{LoggedRun, tables};
 
 /// The lines of each file, by file name: cluster, core, and figures in nanoseconds.
 type Files = BTreeMap<String, Vec<Vec<String>>>;

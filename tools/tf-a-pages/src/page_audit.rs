@@ -14,9 +14,9 @@ use serde::Serialize;
 use suite::measure::Metric;
 use suite::plan::ScenarioId;
 
-use super::compare::percent;
-use crate::log::page::{Page, PageTable};
-use crate::log::published_rows::PublishedFigure;
+use report::analysis::compare::percent;
+use report::log::page::{Page, PageTable};
+use report::log::published_rows::PublishedFigure;
 
 /// The maximum rounding error in a printed change, in hundredths of a percent.
 const ROUNDED: f64 = 0.51;

@@ -2,12 +2,13 @@
 
 use std::slice;
 
-use super::document::Block;
-use crate::analysis::audit::{Audit, AuditedFigure, AuditedTable, counts};
-use suite::output::{ABSENT, Table, text_or_absent};
+use report::export::{Block, Table};
+use suite::output::{ABSENT, text_or_absent};
+
+use crate::page_audit::{Audit, AuditedFigure, AuditedTable, counts};
 
 /// Returns an audit's blocks.
-pub(super) fn audit<'r>(audit: &Audit) -> Vec<Block<'r>> {
+pub(crate) fn audit_blocks<'r>(audit: &Audit) -> Vec<Block<'r>> {
     let [newer, former] = &audit.releases;
     let title = if former.is_empty() {
         format!("Audit of {}", audit.page)

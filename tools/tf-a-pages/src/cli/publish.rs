@@ -6,11 +6,13 @@ use anyhow::{Result, bail};
 use clap::Args;
 use host::tf_a_version;
 
-use super::chosen_runs::{ChosenRuns, read_baseline, read_each, run_number_parser};
-use super::comparison_arguments::ComparisonArguments;
-use super::report_verdict::judge;
-use crate::analysis::typical::typical;
-use crate::export::{self, Publication, Report};
+use report::analysis::typical::typical;
+use report::cli::chosen_runs::{ChosenRuns, read_baseline, read_each, run_number_parser};
+use report::cli::comparison_arguments::ComparisonArguments;
+use report::cli::report_verdict::judge;
+use report::export::Report;
+
+use crate::tfa_docs::{self, Publication};
 
 const PASS_TREE: &str = "pass TF-A's source tree after the logs";
 
@@ -23,7 +25,7 @@ Examples:
   {program} publish new.log --previous old.log --platform juno TF-A
 
 Exit codes: 1 regression against --previous; the figures are published anyway
-Details: docs/publishing.md")]
+Details: tools/tf-a-pages/README.md")]
 pub struct PublishArguments {
     // All paths are in a single list, because with two arguments, clap would assign the last path
     // before an option to the second argument.
@@ -98,7 +100,7 @@ impl PublishArguments {
             options: &options,
         };
         let comparison = report.comparisons.first();
-        export::publish(&report.runs[0], comparison, &publication, tf_a)?;
+        tfa_docs::publish(&report.runs[0], comparison, &publication, tf_a)?;
         Ok(judge(&report, baseline.as_ref()))
     }
 }
