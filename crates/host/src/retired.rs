@@ -30,11 +30,17 @@ const VERBS: &[(&str, &str)] = &[
 /// The verbs that belong to another program now: the verb, the program, and its folder.
 const MOVED_VERBS: &[(&str, &str, &str)] = &[
     ("audit", "psci-tf-a-pages", "tools/tf-a-pages"),
+    ("audit-idle", "psci-idle-audit", "tools/idle-audit"),
     ("publish", "psci-tf-a-pages", "tools/tf-a-pages"),
 ];
+/// The verb that has formats for idle states.
+const IDLE_AUDIT: &str = "`audit-idle` of psci-idle-audit (tools/idle-audit in the repository)";
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[
     ("bug", "--format md"),
+    ("dt", IDLE_AUDIT),
+    ("dts", IDLE_AUDIT),
+    ("patch", IDLE_AUDIT),
     ("perfetto", "--format html, which has a timeline"),
 ];
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
-use suite::measure::{self, Identity, Instant, Instants, Metric};
+use suite::measure::{self, Identity, Instant, Instants, Metric, Summary};
 use suite::model::{
     BinCounts, Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario,
     ScenarioKey, Series, Status, Totals, Verdict, WakeSource,
@@ -266,6 +266,111 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
         }
     }
     cell.choose_figures(is_parallel);
+}
+
+/// Adds a scenario with cells for each CPU.
+fn add_steps(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Cell>) {
+    let mut scenario = Scenario::new(ScenarioKey {
+        id,
+        method: Method::Warm,
+        helper: None,
+    });
+    scenario.status = Status::Passed;
+    scenario.conditions = Some(Conditions {
+        pmf: true,
+        ..Conditions::default()
+    });
+    scenario.cells = (0..4).flat_map(make).collect();
+    run.scenarios.push(scenario);
+}
+
+fn step_of(variant: Variant, x: Option<u64>) -> CellStep {
+    CellStep {
+        value: x,
+        ..CellStep::of(variant)
+    }
+}
+
+fn step_cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
+    Cell {
+        counts: Some(Counts {
+            valid: 3,
+            ..Counts::default()
+        }),
+        series,
+        ..Cell::new(cpu.into(), step)
+    }
+}
+
+/// Replaces the scenarios with four whose figures are `percent` percent of the usual ones.
+pub fn use_steps(run: &mut Run, percent: u64) {
+    let series = move |metric, median: u64| {
+        let median = median * percent / 100;
+        Series::of(metric, Summary::of(&mut [median, median, median + 1]))
+    };
+    run.scenarios.clear();
+    add_steps(run, ScenarioId::named("null_call"), |cpu| {
+        let step = CellStep {
+            operations: 1024,
+            ..step_of(Variant::new("psci_version"), None)
+        };
+        vec![step_cell(cpu, step, vec![series(Metric::Time, 214_025)])]
+    });
+    add_steps(run, ScenarioId::named("contend_sweep"), |cpu| {
+        let cell_of_count = |step_value| {
+            let ticks = 1000 + 100 * step_value + 700 * u64::from(cpu);
+            let own = Series {
+                histogram: Some(BinCounts {
+                    first: 150,
+                    counts: vec![20, 70, 0, 9, 1],
+                }),
+                ..series(Metric::Powerdown, ticks)
+            };
+            step_cell(
+                cpu,
+                step_of(Variant::new("core"), Some(step_value)),
+                vec![own],
+            )
+        };
+        [2, 3, 4].map(cell_of_count).into()
+    });
+    add_steps(run, ScenarioId::named("idle_states"), |cpu| {
+        let cell_of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
+            let ticks = [(Metric::Powerdown, powerdown), (Metric::Wakeup, wakeup)];
+            let own = ticks.map(|(metric, ticks)| series(metric, ticks + u64::from(cpu)));
+            Cell {
+                power_state: Some(state),
+                wake_source: Some(source),
+                ..step_cell(
+                    cpu,
+                    step_of(Variant::new("idle"), Some(state.into())),
+                    own.into(),
+                )
+            }
+        };
+        vec![
+            cell_of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
+            cell_of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
+        ]
+    });
+    add_steps(run, ScenarioId::named("timer_latency"), |cpu| {
+        let own = series(Metric::Handler, 2000);
+        vec![step_cell(
+            cpu,
+            step_of(Variant::new("idle"), None),
+            vec![own],
+        )]
+    });
+}
+
+/// Reduces the made-up run to a sweep and two placements of a helper, without samples.
+pub fn shorten(run: &mut Run) {
+    run.scenarios.drain(2..4);
+    let cells = run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells);
+    cells.for_each(|cell| cell.samples = Default::default());
 }
 
 /// Returns the log of the made-up run, which passed.

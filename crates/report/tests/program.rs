@@ -126,6 +126,14 @@ fn retired_verb_and_format_name_their_successors() {
             "publish is a verb of psci-tf-a-pages (tools/tf-a-pages in the repository)",
         ),
         (
+            &["report", "a.log", "--format", "dt"],
+            "use `audit-idle` of psci-idle-audit (tools/idle-audit in the repository)",
+        ),
+        (
+            &["audit-idle", "a.log"],
+            "audit-idle is a verb of psci-idle-audit (tools/idle-audit in the repository)",
+        ),
+        (
             &["audit", "--help"],
             "audit is a verb of psci-tf-a-pages (tools/tf-a-pages in the repository)",
         ),

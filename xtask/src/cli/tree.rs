@@ -14,10 +14,10 @@ use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::stdout::Out;
 use host::{files, read_file};
-use report::cli::acpi_files::AcpiFiles;
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
+use runner::build::acpi_files::AcpiFiles;
 use runner::build::image_contents::{adapt_for_efi, summary};
 
 /// A command of `tree`.

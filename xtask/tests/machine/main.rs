@@ -3,7 +3,6 @@
 #[path = "../support.rs"]
 mod support;
 
-mod audit_idle;
 mod bisect;
 mod cache_maintenance;
 mod deny_skipped;

@@ -104,8 +104,6 @@ pub fn make_example_files(parent: &Path) {
     }
     write("fitness.log", FITNESS);
     write("idle.log", IDLE);
-    // The source of a tree in which nothing is wrong is never changed.
-    write("board.dts", "/dts-v1/;\n");
     fs::write(work.join("board.dtb"), default_tree("")).expect("written");
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
     // up.

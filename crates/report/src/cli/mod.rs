@@ -1,12 +1,9 @@
 //! The command line of `psci-report`, with one file per verb; `cargo xtask` has the same verbs.
 
-pub mod acpi_files;
-mod audit_idle;
 mod browser;
 pub mod chosen_runs;
 mod compare;
 pub mod comparison_arguments;
-mod dts_file;
 #[cfg(any(test, feature = "testing"))]
 pub mod example_files;
 mod follow;
@@ -17,7 +14,6 @@ mod report;
 pub mod report_verdict;
 #[cfg(test)]
 mod tests;
-mod tree_files;
 mod verb;
 
 pub use self::comparison_arguments::ToleranceArgument;

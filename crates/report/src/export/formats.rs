@@ -25,8 +25,6 @@ pub enum ReportPart {
     Comparisons,
     /// Figures across several releases.
     History,
-    /// Audits of declared idle states.
-    IdleAudits,
 }
 
 type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
@@ -45,12 +43,9 @@ const ALL_PARTS: &[ReportPart] = &[
     ReportPart::Runs,
     ReportPart::Comparisons,
     ReportPart::History,
-    ReportPart::IdleAudits,
 ];
-const RUNS: &[ReportPart] = &[ReportPart::Runs];
 const HISTORY: &[ReportPart] = &[ReportPart::Runs, ReportPart::History];
 const COMPARED: &[ReportPart] = &[ReportPart::Runs, ReportPart::Comparisons];
-const IDLE: &[ReportPart] = &[ReportPart::IdleAudits];
 
 const fn format(name: &'static str, writer: WriteReport, takes: &'static [ReportPart]) -> Format {
     Format {
@@ -69,9 +64,6 @@ pub static ALL: &[Format] = &[
     format("json", super::json::write, ALL_PARTS),
     format("html", super::html::write, ALL_PARTS),
     format("junit", super::junit::write, COMPARED),
-    format("dt", super::dt::write, RUNS),
-    format("dts", super::dts::write, IDLE),
-    format("patch", super::patch::write, IDLE),
 ];
 
 /// Returns the formats that can show `part`.

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use anyhow::Result;
-use device_tree::declared::Duration;
 use serde::Serialize;
 use suite::model::Scenario;
 
@@ -12,7 +11,6 @@ use super::report_data::Report;
 use crate::analysis::compare::{Change, ChangeList, ComparedScenario, Comparison};
 use crate::analysis::findings::{explanations, findings};
 use crate::analysis::history::History;
-use crate::analysis::idle_audit::{AuditedState, IdleAudit, UnauditedTree};
 use crate::log::LoggedRun;
 
 /// The schema version, which changes when a key is removed or the meaning of a key changes; keys
@@ -31,15 +29,11 @@ struct Schema<R, D> {
 
 /// The parts of a report, except for its runs.
 #[derive(Serialize)]
-struct ReportParts<'r, C, A, U> {
+struct ReportParts<'r, C> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<C>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<&'r History>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    idle_audits: Vec<A>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unaudited_trees: Vec<U>,
 }
 
 /// Writes `runs`, followed by `data`, which is serialized as a map.
@@ -63,8 +57,6 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let parts = ReportParts {
         comparisons: report.comparisons.iter().map(one_comparison).collect(),
         history: report.history.as_ref(),
-        idle_audits: report.idle_audits.iter().map(one_idle_audit).collect(),
-        unaudited_trees: report.unaudited_trees.iter().map(unaudited_tree).collect(),
     };
     write_data(&report.runs, parts, out)
 }
@@ -144,47 +136,5 @@ fn one_compared(comparison: &Comparison, scenario: &ComparedScenario) -> impl Se
         by_order: with_outcomes(&scenario.by_order, ChangeList::Order),
         unpaired: scenario.unpaired.clone(),
         lacks: scenario.lacks.clone(),
-    }
-}
-
-fn one_idle_audit(audit: &IdleAudit) -> impl Serialize {
-    object! {
-        source: audit.source.clone(),
-        by: audit.by,
-        board: audit.board.clone(),
-        logs: audit.logs.clone(),
-        margin: audit.margin,
-        states: audit.states.iter().map(one_audited_state).collect::<Vec<_>>(),
-    }
-}
-
-fn unaudited_tree(tree: &UnauditedTree) -> impl Serialize {
-    object! {
-        source: tree.source.clone(),
-        // Absent if the tree declares no idle states.
-        refused: tree.refusal().map(str::to_owned),
-    }
-}
-
-fn one_audited_state(state: &AuditedState) -> impl Serialize {
-    let declared = &state.declared;
-    let us = |duration| declared.us(duration);
-    let groups = state
-        .measured
-        .iter()
-        .flat_map(|measured_state| measured_state.groups.clone());
-    object! {
-        name: declared.name.clone(),
-        path: declared.path.clone(),
-        power_state: declared.power_state,
-        cpus: state.users.clone(),
-        entry_us: us(Duration::Entry),
-        exit_us: us(Duration::Exit),
-        wakeup_us: us(Duration::Wakeup),
-        min_residency_us: us(Duration::MinResidency),
-        timer_stops: declared.timer_stops,
-        measured: groups.collect::<Vec<_>>(),
-        judgements: state.judgements.clone(),
-        changes: state.changes.clone(),
     }
 }

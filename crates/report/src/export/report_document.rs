@@ -5,7 +5,6 @@ use hardware::text::plural::many;
 use super::comparison_document;
 use super::document::Block;
 use super::history_document::history;
-use super::idle_audit_document::idle_audits;
 use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
@@ -18,9 +17,6 @@ use crate::log::LoggedRun;
 pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<'r>> + 'r> {
     if let Some(releases) = &report.history {
         return Box::new(history(releases, &report.runs).into_iter());
-    }
-    if report.is_idle_audit() {
-        return Box::new(idle_audits(report).into_iter());
     }
     let runs = (0..report.runs.len()).flat_map(|index| run_document(report, index));
     let comparisons = report

@@ -1,11 +1,7 @@
 //! The verbs of `psci-report`, run as `cargo xtask` runs them.
 
-#[path = "../../../../tests/acpi/machine.rs"]
-#[allow(dead_code)]
-mod acpi_tables;
 mod support;
 
-mod audit_idle;
 mod compare;
 mod history;
 mod live;

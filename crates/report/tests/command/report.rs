@@ -4,11 +4,11 @@
 mod exit_codes;
 pub mod formats;
 mod readers;
-pub mod steps;
+mod steps;
 
 use report::export::{self, Report};
 use report::log::read_bytes;
-use report::made_up_run::edited_log;
+use report::made_up_run::{self, edited_log};
 use suite::model::Run;
 
 /// Returns the report for a log.
@@ -24,16 +24,7 @@ pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
 
 /// Returns a report, without samples, that covers a sweep and two placements of a helper.
 fn short() -> Report {
-    edited(|run| {
-        run.scenarios.drain(2..4);
-        for cell in run
-            .scenarios
-            .iter_mut()
-            .flat_map(|scenario| &mut scenario.cells)
-        {
-            cell.samples = Default::default();
-        }
-    })
+    edited(made_up_run::shorten)
 }
 
 /// Returns a report in this format, or the reason why it cannot be written.

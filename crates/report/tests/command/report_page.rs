@@ -10,9 +10,9 @@ use report::log::LoggedRun;
 use suite::measure::Summary;
 use suite::model::{Cpu, Failure, Series, Skip, Status};
 
-use crate::report::steps::use_steps;
 use crate::report::{edited, written};
 use crate::support::browser::check_page;
+use report::made_up_run::use_steps;
 
 /// Returns a page with every kind of content: several runs, including one with many CPUs and markup
 /// in its name; unverified rows; scenarios that did not pass; a sweep with a histogram; and a

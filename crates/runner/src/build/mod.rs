@@ -1,6 +1,7 @@
 //! Builds firmware, the payload, device trees, and the images made from them:
 //!
 //! * `image` builds BL33.
+//! * `acpi_files` reads ACPI tables.
 //! * `bl32` reads BL32.
 //! * `boot_arguments` checks boot arguments.
 //! * `package` builds the file that a board loads.
@@ -9,6 +10,7 @@
 //! * `efi` builds the EFI application that wraps an image.
 //! * `stick` builds boot media that contain the EFI application.
 
+pub mod acpi_files;
 pub mod bl32;
 pub mod boot_arguments;
 pub mod checkout;

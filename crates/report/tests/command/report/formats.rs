@@ -4,9 +4,9 @@ use report::export::Report;
 use suite::measure::Metric;
 use suite::model::{Failure, Skip, Status};
 
-use super::steps::use_steps;
 use super::{edited, read, short, written};
 use crate::support::assert_report;
+use report::made_up_run::use_steps;
 use report::made_up_run::{TFTF_LOG, passed_log};
 
 /// Checks for lines in a text report.
@@ -82,7 +82,6 @@ fn every_format() {
         ("rst", "short.rst"),
         ("csv", "short.csv"),
         ("junit", "short.xml"),
-        ("dt", "short.dtsi"),
     ] {
         assert_report(name, &written(&short(), format));
     }

@@ -1,19 +1,11 @@
 //! Uses third-party parsers to check the formats meant for other programs, and tests which reports
 //! are rejected.
 
-use std::fs;
-use std::process::Command;
-
 use report::export;
-use report::log::{Closing, LoggedRun};
-use runner::setup::workspace::Workspace;
-use runner::setup::{self, Need};
-use suite::measure::{Instant, Metric, Summary};
-use suite::model::{Failure, Sample, Skip, Status, Verdict};
-use suite::plan::ScenarioId;
+use suite::measure::{Instant, Metric};
+use suite::model::{Failure, Sample, Skip, Status};
 
-use super::{read, short, try_written, written};
-use crate::support::outcome;
+use super::{read, try_written, written};
 use crate::support::scratch_of_reports;
 use report::made_up_run::{edited_log, passed_log};
 
@@ -92,68 +84,6 @@ fn boards_name_is_printable() {
         }
     }
     assert_eq!(runs[0].runs[0].board(), Some("a?[2J?? */"));
-}
-
-/// The device tree compiler accepts the idle state nodes.
-#[test]
-fn idle_states() {
-    let workspace = Workspace::find().expect("the workspace");
-    setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
-    let node = written(&short(), "dt");
-    let dir = tempfile::tempdir().expect("a directory");
-    let (source, blob) = (dir.path().join("a.dts"), dir.path().join("a.dtb"));
-    let tree = format!(
-        "/dts-v1/;\n/ {{\ncpus {{\n#address-cells = <1>;\n#size-cells = <0>;\n\
-         cpu@0 {{ device_type = \"cpu\"; reg = <0>; cpu-idle-states = \
-         <&CLUSTER_SLEEP>; }};\n{node}}};\n}};\n"
-    );
-    fs::write(&source, tree).expect("written");
-    let mut dtc = Command::new("dtc");
-    dtc.args(["-I", "dts", "-O", "dtb", "-o"]);
-    let (code, stderr) = outcome(dtc.arg(&blob).arg(&source));
-    assert_eq!((code, stderr.as_str()), (0, ""));
-}
-
-/// The worst case can be determined only if all records were received.
-#[test]
-fn idle_states_are_refused() {
-    type Edit = fn(&mut LoggedRun);
-    let rows: [(Edit, &str); 4] = [
-        (suspend_nothing, "no scenario suspended"),
-        (end_by_exception, "did not finish"),
-        (|logged| logged.integrity.records = None, "no records"),
-        (measure_nothing, "was not measured"),
-    ];
-    for (edit, why) in rows {
-        let mut report = read(passed_log());
-        edit(&mut report.runs[0]);
-        let error = try_written(&report, "dt").expect_err("refused").to_string();
-        assert!(error.contains(why), "{error}");
-    }
-}
-
-fn suspend_nothing(logged: &mut LoggedRun) {
-    let scenarios = &mut logged.run.scenarios;
-    scenarios.retain(|scenario| scenario.id == ScenarioId::PSCI_VERSION_PARALLEL);
-}
-
-fn measure_nothing(logged: &mut LoggedRun) {
-    let cells = logged
-        .run
-        .scenarios
-        .iter_mut()
-        .flat_map(|scenario| &mut scenario.cells);
-    for series in cells.flat_map(|cell| &mut cell.series) {
-        (series.summary, series.cold) = (Summary::default(), None);
-    }
-}
-
-fn end_by_exception(logged: &mut LoggedRun) {
-    logged.run.end = None;
-    logged.closing = Some(Closing {
-        verdict: Verdict::Incomplete,
-        line: "psci-bench: INCOMPLETE: exception on CPU 0.3".to_owned(),
-    });
 }
 
 /// Any figure may occur in a valid record.

@@ -7,13 +7,11 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use itertools::Itertools as _;
 
-use super::idle_audit_document::sentence;
-use super::report_data::Report;
-use crate::analysis::idle_audit::{
-    AuditedState, DeclaredBy, IdleAudit, PropertyChange, PropertyValue,
-};
+use super::audit_document::sentence;
+use super::idle_report::IdleReport;
+use crate::audit::{AuditedState, DeclaredBy, IdleAudit, PropertyChange, PropertyValue};
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(report: &IdleReport, out: &mut dyn Write) -> Result<()> {
     let audit = changed_tree(report, "dts")?;
     let mut text = header(audit);
     for state in audit
@@ -28,9 +26,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 /// Returns the only audit, for a `format` that changes a device tree source.
-pub(super) fn changed_tree<'r>(report: &'r Report, format: &str) -> Result<&'r IdleAudit> {
-    let Some(audit) = report.only_idle_audit() else {
-        let count = report.idle_audits.len() + report.unaudited_trees.len();
+pub(super) fn changed_tree<'r>(report: &'r IdleReport, format: &str) -> Result<&'r IdleAudit> {
+    let Some(audit) = report.only_audit() else {
+        let count = report.audits.len() + report.unaudited_trees.len();
         bail!("--format {format} changes one tree, but there are {count}");
     };
     if audit.by != DeclaredBy::Tree {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use hardware::image::TREE_MAX;
 use host::read_file;
 
-use crate::log::page::has_extension;
+use report::log::page::has_extension;
 
 /// The first bytes of a blob.
 const MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();

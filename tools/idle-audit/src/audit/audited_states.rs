@@ -10,7 +10,7 @@ use super::idle_rules::{JudgedState, effective_wakeup, judge, measured_wakeup};
 use super::judgement::{Judgement, RuleVerdict};
 use super::measured_state::{MeasuredState, measure};
 use super::suggestion::{PropertyChange, suggest};
-use crate::log::LoggedRun;
+use report::log::LoggedRun;
 
 /// A declared state, what was measured of it, and the verdicts.
 #[derive(Clone, Debug)]

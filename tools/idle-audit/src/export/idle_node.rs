@@ -8,13 +8,16 @@ use std::io::Write;
 use anyhow::Result;
 use hardware::text::plural::many;
 
-use super::dts::comment_block;
-use super::report_data::Report;
-use crate::analysis::worst_case::{Latency, TimerInState, WorstIdleState, worst_cases};
-use crate::log::LoggedRun;
+use report::log::LoggedRun;
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let logged = report.only_run("dt")?;
+use super::dts::comment_block;
+use crate::worst_case::{Latency, TimerInState, WorstIdleState, worst_cases};
+
+/// Writes the node with the worst cases measured in `logged`.
+///
+/// # Errors
+/// Returns an error if the run may lack a worst case, or if `out` cannot be written to.
+pub fn write_node(logged: &LoggedRun, out: &mut dyn Write) -> Result<()> {
     let states = worst_cases(logged)?;
     write!(
         out,

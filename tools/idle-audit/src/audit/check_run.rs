@@ -5,8 +5,8 @@ use device_tree::declared::DeclaredStates;
 use itertools::Itertools as _;
 
 use super::declared_source::DeclaredSource;
-use crate::analysis::worst_case::suspends;
-use crate::log::LoggedRun;
+use crate::worst_case::suspends;
+use report::log::LoggedRun;
 
 /// Rejects a run that is from another board, or that cannot be audited.
 pub(super) fn check_run(source: &DeclaredSource, board: &str, logged: &LoggedRun) -> Result<()> {

@@ -10,23 +10,22 @@ use hardware::text::plural::many;
 use host::exit_code::{BAD, FAILED, INCOMPLETE};
 use host::progress::say;
 
-use super::acpi_files::AcpiFiles;
-use super::chosen_runs::read_all;
+use report::cli::chosen_runs::read_all;
+use report::cli::output::{OutputArguments, WithFormats};
+use report::cli::report_verdict::all_complete;
+use report::log::LoggedRun;
+use runner::build::acpi_files::AcpiFiles;
+
 use super::dts_file::read_source;
-use super::output::{OutputArguments, WithFormats};
-use super::report_verdict::all_complete;
 use super::tree_files::{TreeFiles, read_tree};
-use crate::analysis::idle_audit::{
-    DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit,
-};
-use crate::export::{Format, Report, ReportPart, able, idle_audit_summary};
-use crate::log::LoggedRun;
+use crate::audit::{DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit};
+use crate::export::{self, IdleFormat, IdleReport};
 
 impl WithFormats for AuditIdleArguments {
-    type Format = &'static Format;
+    type Format = IdleFormat;
 
-    fn formats() -> Vec<&'static Format> {
-        able(ReportPart::IdleAudits).collect()
+    fn formats() -> Vec<IdleFormat> {
+        IdleFormat::all()
     }
 }
 
@@ -42,10 +41,11 @@ Examples:
   {program} audit-idle idle.log --tree board.dtb --dts board.dts \\
       --format patch -o idle.patch
   {program} audit-idle --tree board.dtb           # without measurements
+  {program} audit-idle idle.log --format dt       # a node, as measured
 
 Exit codes: 1 a value is too small or contradictory; 2 a tree cannot be
             audited, even if others can; 3 a log is incomplete
-Details: docs/audit-idle.md")]
+Details: tools/idle-audit/README.md")]
 pub struct AuditIdleArguments {
     /// Logs of one board with only=idle_states; - is stdin.
     #[arg(value_name = "LOG")]
@@ -89,33 +89,52 @@ impl AuditIdleArguments {
         if !self.logs.is_empty() && runs.is_empty() {
             bail!("the logs contain no runs");
         }
-        let (idle_audits, unaudited_trees) = match self.trees()? {
+        if *self.output.format() == IdleFormat::Node {
+            return self.write_node(runs);
+        }
+        let (audits, unaudited_trees) = match self.trees()? {
             None => (vec![self.audit_one(&runs)?], Vec::new()),
             Some(trees) => audit_trees(&trees, self.margin),
         };
-        let report = Report {
-            idle_audits,
+        let report = IdleReport {
+            audits,
             unaudited_trees,
             dts,
             runs,
-            ..Report::default()
         };
         let refused = report.refused_trees().count();
-        if report.idle_audits.is_empty() && refused == 0 {
+        if report.audits.is_empty() && refused == 0 {
             let count = report.unaudited_trees.len();
             bail!("--tree: none of the {count} trees declares an idle state");
         }
-        self.output.write(&report)?;
-        say(&idle_audit_summary(&report));
+        self.write(&report)?;
+        say(&export::summary(&report));
         if refused > 0 {
             Ok(BAD)
         } else if !all_complete(&report.runs) {
             Ok(INCOMPLETE)
-        } else if report.idle_audits.iter().any(IdleAudit::has_broken) {
+        } else if report.audits.iter().any(IdleAudit::has_broken) {
             Ok(FAILED)
         } else {
             Ok(0)
         }
+    }
+
+    fn write(&self, report: &IdleReport) -> Result<()> {
+        let format = *self.output.format();
+        self.output.write_with(|out| format.write(report, out))
+    }
+
+    /// Writes the worst cases of the run as a node. Nothing is compared with it.
+    fn write_node(&self, runs: Vec<LoggedRun>) -> Result<u8> {
+        if !self.tree.is_empty() || !self.acpi.is_empty() || self.board.is_some() {
+            bail!("--format dt has only measured values; remove --tree, --acpi and --board");
+        }
+        self.write(&IdleReport {
+            runs,
+            ..IdleReport::default()
+        })?;
+        Ok(0)
     }
 
     /// Returns the trees if there may be several.

@@ -2,7 +2,7 @@
 
 use hardware::spec::psci::ReturnCode;
 use hardware::spec::stat::Reached;
-use report::analysis::idle_audit::{IdleAudit, audit};
+use idle_audit::audit::{IdleAudit, audit};
 use report::log::LoggedRun;
 use suite::measure::{Cause, Loss, RoundPhase};
 use suite::model::{Cell, Failure, Skip, Status, WakeSource};

@@ -16,6 +16,9 @@
 //! the suite's scenarios and covers states that they do not. Steps of a sweep count toward the
 //! state that they request.
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -26,8 +29,8 @@ use suite::measure::Metric;
 use suite::model::{Scenario, WakeSource};
 use suite::plan::{ActiveCpus, Axis, ScenarioId, StateChoice, WakePattern};
 
-use super::figure::{Figure, axis_heading, figures};
-use crate::log::LoggedRun;
+use report::analysis::figure::{Figure, axis_heading, figures};
+use report::log::LoggedRun;
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]
@@ -150,7 +153,7 @@ pub fn suspends(logged: &LoggedRun) -> BTreeMap<u32, Suspends<'_>> {
 
 /// Returns the worst cases for each idle state, shallowest first, without checking that the run is
 /// complete.
-pub(super) fn idle_states(logged: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
+fn idle_states(logged: &LoggedRun) -> Result<Vec<WorstIdleState<'_>>> {
     let by_state = suspends(logged);
     ensure!(
         !by_state.is_empty(),

@@ -1,16 +1,20 @@
 //! The declared idle states of the boards that Linux supports.
 
 use std::fs;
+use std::path::Path;
 
 use expect_test::expect_file;
-use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, IdleAudit, audit};
-use report::export::{self, Report};
+use idle_audit::audit::{self, DeclaredBy, DeclaredSource, IdleAudit};
+use idle_audit::export::{IdleFormat, IdleReport};
+use report::export::DocumentFormat;
 use runner::setup::linux_trees::{self, LinuxTrees};
+use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
+use test_support::scratch::Scratch;
 
-use crate::support::PROGRAM;
-use crate::support::scratch::Scratch;
-use crate::{here, workspace};
+fn workspace() -> Workspace {
+    Workspace::find().expect("the repository")
+}
 
 /// Audits all trees with idle states, without a log.
 fn audits(trees: &LinuxTrees) -> Vec<IdleAudit> {
@@ -20,7 +24,7 @@ fn audits(trees: &LinuxTrees) -> Vec<IdleAudit> {
         let name = name.display().to_string();
         let source = DeclaredSource::of_any_tree(&name, DeclaredBy::Tree, &blob)
             .expect("a well-formed tree")?;
-        Some(audit(&source, "", &[], 2.0).expect("an audit"))
+        Some(audit::audit(&source, "", &[], 2.0).expect("an audit"))
     });
     audits.collect()
 }
@@ -30,19 +34,19 @@ fn audits(trees: &LinuxTrees) -> Vec<IdleAudit> {
 #[ignore = "fetches 90 MB: cargo xtask test trees"]
 fn contradictions_of_linux() {
     let trees = linux_trees::fetch(&workspace()).expect("the Debian arm64 kernel");
-    let report = Report {
-        idle_audits: audits(&trees),
-        ..Report::default()
+    let report = IdleReport {
+        audits: audits(&trees),
+        ..IdleReport::default()
     };
     let mut text = format!("# {}\n", trees.package).into_bytes();
-    let format = export::by_name("text").expect("a format");
+    let format = IdleFormat::Document(DocumentFormat::Text);
     format.write(&report, &mut text).expect("written");
     let text = String::from_utf8(text).expect("UTF-8");
     println!("{text}");
     // The table has a row per tree.
     let (text, _) = text.split_once("\nTrees\n").expect("a table");
     // The list depends on the kernel version.
-    let path = here().join("linux-idle-states.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-idle-states.txt");
     let expected = fs::read_to_string(&path).unwrap_or_default();
     let package = expected.lines().next();
     if package == text.lines().next() || std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -66,7 +70,7 @@ fn contradictions_of_linux_are_corrected_by_patches() {
     let changed: Vec<&IdleAudit> = audits.iter().filter(is_changed).collect();
     assert!(!changed.is_empty());
     for audit in changed {
-        let scratch = Scratch::new(PROGRAM);
+        let scratch = Scratch::new(env!("CARGO_BIN_EXE_psci-idle-audit"));
         let tree = fs::read(trees.dir.join(&audit.source)).expect("a tree");
         scratch.write("board.dtb", &tree);
         scratch.theirs("dtc -q -I dtb -O dts board.dtb -o board.dts");
@@ -77,7 +81,7 @@ fn contradictions_of_linux_are_corrected_by_patches() {
         let new = scratch.read("new.dtb");
         let source =
             DeclaredSource::of_tree(&audit.source, DeclaredBy::Tree, &new).expect("idle states");
-        let rest = report::analysis::idle_audit::audit(&source, "", &[], 2.0).expect("an audit");
+        let rest = audit::audit(&source, "", &[], 2.0).expect("an audit");
         let all = rest.judgements();
         let rest: Vec<_> = all
             .filter(|(_, judgement)| {

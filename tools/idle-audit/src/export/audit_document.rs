@@ -7,27 +7,28 @@ use hardware::board::Mpidr;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 
-use super::document::Block;
-use super::report_data::Report;
-use crate::analysis::idle_audit::{
+use report::export::{Block, Table};
+use suite::output::{ABSENT, text_or_absent};
+
+use super::idle_report::IdleReport;
+use crate::audit::{
     AuditedState, IdleAudit, Judgement, LongestTime, MeasuredGroup, PropertyValue, RuleVerdict,
 };
-use suite::output::{ABSENT, Table, text_or_absent};
 
 /// Returns the blocks for one audit in full, or for several trees in short.
-pub(super) fn idle_audits<'r>(report: &Report) -> Vec<Block<'r>> {
-    match report.only_idle_audit() {
+pub(super) fn audit_blocks<'r>(report: &IdleReport) -> Vec<Block<'r>> {
+    match report.only_audit() {
         Some(audit) => one_audit(audit),
         None => several_audits(report),
     }
 }
 
 /// Returns the title of a document about these audits.
-pub(super) fn title(report: &Report) -> String {
-    match report.only_idle_audit() {
+pub(super) fn title(report: &IdleReport) -> String {
+    match report.only_audit() {
         Some(audit) => title_of_one(audit),
         None => {
-            let trees = report.idle_audits.len();
+            let trees = report.audits.len();
             format!("Declared idle states of {}", many(trees, "tree"))
         }
     }
@@ -42,8 +43,8 @@ fn title_of_one(audit: &IdleAudit) -> String {
 }
 
 /// Returns the number of verdicts of each kind, and of the trees that cannot be audited.
-pub fn summary(report: &Report) -> String {
-    let counts = counts(&report.idle_audits);
+pub fn summary(report: &IdleReport) -> String {
+    let counts = counts(&report.audits);
     match report.refused_trees().count() {
         0 => counts,
         refused => format!("{counts}; {} cannot be audited", many(refused, "tree")),
@@ -328,8 +329,8 @@ fn shared(audits: &[IdleAudit]) -> Vec<Shared<'_>> {
     shared
 }
 
-fn several_audits<'r>(report: &Report) -> Vec<Block<'r>> {
-    let audits = report.idle_audits.as_slice();
+fn several_audits<'r>(report: &IdleReport) -> Vec<Block<'r>> {
+    let audits = report.audits.as_slice();
     let shared = shared(audits);
     let states = audits.iter().map(|audit| audit.states.len()).sum();
     let mut facts = vec![
@@ -365,12 +366,12 @@ fn several_audits<'r>(report: &Report) -> Vec<Block<'r>> {
 }
 
 /// Builds a table with the result for each tree.
-fn tree_table(report: &Report) -> Table {
+fn tree_table(report: &IdleReport) -> Table {
     let mut table = Table::titled("Trees");
     table.words(["Tree"]);
     table.numbers(["States"]);
     table.words(["Result"]);
-    let audited = report.idle_audits.iter().map(|audit| {
+    let audited = report.audits.iter().map(|audit| {
         let result = counts(std::slice::from_ref(audit));
         vec![audit.source.clone(), audit.states.len().to_string(), result]
     });

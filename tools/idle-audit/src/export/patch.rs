@@ -5,17 +5,17 @@ use std::ops::Range;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use super::audit_document::sentence;
 use super::dts::{change_text, changed_tree, statement};
 use super::dts_source::{SourceNode, SourceProperty, nodes};
-use super::idle_audit_document::sentence;
-use super::report_data::{DtsSource, Report};
+use super::idle_report::{DtsSource, IdleReport};
 use super::unified_diff::{TextEdit, unified_diff};
-use crate::analysis::idle_audit::{IdleAudit, PropertyChange, PropertyValue};
+use crate::audit::{IdleAudit, PropertyChange, PropertyValue};
 
 /// The property after which new properties are inserted.
 const ANCHOR: &str = "arm,psci-suspend-param";
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(report: &IdleReport, out: &mut dyn Write) -> Result<()> {
     let audit = changed_tree(report, "patch")?;
     let source = report
         .dts

@@ -5,8 +5,8 @@ use itertools::Itertools as _;
 
 use super::judgement::{Judgement, LongestTime, RuleVerdict};
 use super::measured_state::{Entered, MeasuredState, ReachedState, mpidrs_text};
-use crate::analysis::words::us_text;
-use crate::analysis::worst_case::TimerInState;
+use crate::worst_case::TimerInState;
+use report::analysis::words::us_text;
 
 /// How much faster a deeper state may be than a shallower one before their order is in doubt, in
 /// percent.

@@ -3,7 +3,7 @@
 use hardware::words;
 use serde::Serialize;
 
-use crate::analysis::words::us_text;
+use report::analysis::words::us_text;
 
 words! {
     /// What a rule says about a declared value.

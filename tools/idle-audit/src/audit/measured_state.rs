@@ -10,13 +10,11 @@ use suite::model::{Cell, Failure, Scenario, Skip, Status};
 use suite::plan::{ActiveCpus, Axis, Variant};
 
 use super::judgement::LongestTime;
-use crate::analysis::cpu_names::type_of;
-use crate::analysis::figure::Figure;
-use crate::analysis::words::cpus_text;
-use crate::analysis::worst_case::{
-    ENTRY, EXIT, Latency, Suspends, TimerInState, suspends, timer_in_state,
-};
-use crate::log::LoggedRun;
+use crate::worst_case::{ENTRY, EXIT, Latency, Suspends, TimerInState, suspends, timer_in_state};
+use report::analysis::cpu_names::type_of;
+use report::analysis::figure::Figure;
+use report::analysis::words::cpus_text;
+use report::log::LoggedRun;
 
 /// The worst cases for CPUs of one type that suspended in the same way.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -1,22 +1,37 @@
 //! Audits of idle states with real firmware on QEMU: the default machine has nothing wrong, and
 //! firmware that does not do what the tree declares is found.
 
-use report::analysis::idle_audit::{DeclaredBy, DeclaredSource, audit};
+use std::ffi::OsString;
+use std::fs;
+
+use clap::Parser;
+use idle_audit::audit::{DeclaredBy, DeclaredSource, audit};
 use report::cli::example_files::default_tree;
 use report::log::read_bytes;
 
-use crate::support::PROGRAM;
-use crate::support::scratch::Scratch;
+use runner::qemu::prepare;
+use runner::qemu::run_arguments::RunArguments;
 
-/// Runs every idle state with these options, and returns the verdicts that call for a change, as
-/// `state rule CPU: reason`.
-fn wrong(options: &str, code: i32) -> Vec<String> {
-    let scratch = Scratch::new(PROGRAM);
+/// The options of a run, as for `cargo xtask qemu`.
+#[derive(Parser)]
+struct Machine {
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// Runs every idle state with these options, checks the exit code, and returns the verdicts that
+/// call for a change, as `state rule CPU: reason`.
+fn wrong(options: &str, code: u8) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("tree.dtb");
     let tree = default_tree("only=idle_states iterations=2 warmup=1");
-    scratch.write("tree.dtb", &tree);
-    let line = format!("qemu --icount --smp 8 --dtb tree.dtb --log run.log {options}");
-    scratch.assert_outcomes(&[(&line, code, "")]);
-    let runs = read_bytes("run.log", scratch.read("run.log").as_slice()).expect("a run");
+    fs::write(&path, &tree).expect("written");
+    let fixed = ["qemu", "--icount", "--smp", "8", "--dtb"].map(OsString::from);
+    let words = options.split_whitespace().map(OsString::from);
+    let machine = Machine::parse_from(fixed.into_iter().chain([path.into()]).chain(words));
+    let result = prepare::run(&machine.run.to_spec().expect("a run")).expect("the run can start");
+    assert_eq!(result.exit_code(), code, "{options}: {}", result.line());
+    let runs = read_bytes("run.log", result.log.as_slice()).expect("a run");
     let source = DeclaredSource::of_tree("tree.dtb", DeclaredBy::Tree, &tree).expect("states");
     let audit = audit(&source, "QEMU virt", &runs, 2.0).expect("an audit");
     let wrong = audit
@@ -33,7 +48,7 @@ fn wrong(options: &str, code: i32) -> Vec<String> {
 }
 
 /// Checks the starts of the verdicts.
-fn check(options: &str, code: i32, expected: &[&str]) {
+fn check(options: &str, code: u8, expected: &[&str]) {
     let found = wrong(options, code);
     assert_eq!(found.len(), expected.len(), "{options}: {found:#?}");
     for (line, start) in found.iter().zip(expected) {
