@@ -1,10 +1,10 @@
 //! Concatenated ACPI tables, and the device tree built from them.
 
-use crate::input::accepted;
 use device_tree::acpi::{Tables, to_tree, to_tree_of_cpus};
 use device_tree::adapt;
 use device_tree::declared::DeclaredStates;
 use hardware::board::{Board, Region, TreeConsole};
+use test_support::tree_text::accepted;
 
 const HEADER_SIZE: usize = 36;
 const MEMORY: Region = Region {

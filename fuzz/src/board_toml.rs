@@ -1,11 +1,11 @@
 //! Board files, and the device trees built from the valid ones.
 
-use crate::input::accepted;
 use boards::device_tree::{self, Choices};
 use boards::{BoardFile, GicVersion, StateFormat};
 use hardware::board as payload;
 use hardware::image::UartDescription;
 use runner::build::image::Emergency;
+use test_support::tree_text::accepted;
 
 const BOOTARGS: &str = "iterations=3";
 

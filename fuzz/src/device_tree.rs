@@ -6,7 +6,7 @@ use hardware::spec::psci::StateFormat;
 use suite::bench::{Needs, States};
 use suite::plan::Plan;
 
-use crate::input::trees;
+use test_support::tree_text::trees;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

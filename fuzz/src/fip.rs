@@ -1,8 +1,8 @@
 //! Parses FIPs, writes them out, and parses the result.
 
-use crate::input::accepted;
 use boards::Uuid;
 use fip::Fip;
+use test_support::tree_text::accepted;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

@@ -1,10 +1,10 @@
 //! The image header and parameter block, and the ELF file from which the image is built.
 
-use crate::input::accepted;
 use hardware::image::{IMAGE_SIZE_OFFSET, ParameterBlock};
 use runner::build::image::{Emergency, assemble, flatten};
 use runner::qemu::positions::loaded_at;
 use runner::qemu::symbols::Symbols;
+use test_support::tree_text::accepted;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

@@ -11,7 +11,6 @@ pub mod board_toml;
 pub mod device_tree;
 pub mod fip;
 pub mod image;
-mod input;
 pub mod uart_log;
 pub mod user_tree;
 

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use crate::input::accepted;
 use follow::last_scenario;
 use follow::stream::{MachineEnding, find_verdict};
 use report::analysis::compare::{self, compare};
@@ -17,6 +16,7 @@ use runner::qemu::machine_process::MachineResult;
 use suite::crc::CRC_32;
 use suite::model as verdict;
 use suite::record::{MARK, RecordLine, RunBuilder, pieces};
+use test_support::tree_text::accepted;
 
 /// Checks one input.
 pub fn check(data: &[u8]) {

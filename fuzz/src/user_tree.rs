@@ -1,12 +1,10 @@
 //! Device trees supplied by the user, which the tool checks and modifies.
 
-use crate::input::{accepted, trees};
 use boards::device_tree::machine;
 use device_tree::adapt;
 use hardware::board::Board;
-use report::analysis::idle_audit::{self, DeclaredBy, DeclaredSource, Judgement};
-use report::export::{self, DtsSource, Report, ReportPart};
 use runner::build::image::Emergency;
+use test_support::tree_text::{accepted, trees};
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 
@@ -14,49 +12,6 @@ const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 pub fn check(data: &[u8]) {
     for tree in trees(data) {
         check_tree(&tree);
-        check_idle_states(&tree, &String::from_utf8_lossy(data));
-    }
-}
-
-/// The suggested values must correct everything that values can correct. `text` stands in for the
-/// tree's source.
-fn check_idle_states(blob: &[u8], text: &str) {
-    let source = DeclaredSource::of_any_tree("tree", DeclaredBy::Tree, blob);
-    let Some(Some(mut source)) = accepted(source) else {
-        return;
-    };
-    let audit = |source: &DeclaredSource| {
-        let found = idle_audit::audit(source, "", &[], 2.0);
-        found.expect("without runs there is nothing to refuse")
-    };
-    let before = audit(&source);
-    for (state, audited) in source.declared.states.iter_mut().zip(&before.states) {
-        audited
-            .changes
-            .iter()
-            .for_each(|change| change.apply(state));
-    }
-    let after = audit(&source);
-    // Without measurements there is no value for a missing property.
-    let calls_for_change = |judgement: &Judgement| {
-        judgement.verdict.calls_for_change()
-            && !judgement.is_uncorrectable()
-            && judgement.rule != "required"
-    };
-    let rest = after
-        .judgements()
-        .find(|(_, judgement)| calls_for_change(judgement));
-    assert!(rest.is_none(), "{rest:?}");
-    let report = Report {
-        idle_audits: vec![before],
-        dts: Some(DtsSource {
-            name: "tree.dts".to_owned(),
-            text: text.to_owned(),
-        }),
-        ..Report::default()
-    };
-    for format in export::able(ReportPart::IdleAudits) {
-        accepted(format.write(&report, &mut Vec::new()));
     }
 }
 

@@ -34,10 +34,22 @@ const CRATES: [(&str, &str); 18] = [
     ("xtask", "xtask/src/lib.rs"),
 ];
 
+/// Returns the name and the root file of each crate in [`CRATES`] and of each tool.
+fn crate_roots(root: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(root.join("tools")).into_iter().flatten();
+    let tools = entries.filter_map(|entry| {
+        let folder = entry.expect("an entry").path();
+        let name = folder.file_name()?.to_str()?.replace('-', "_");
+        Some((name, folder.join("src/lib.rs"))).filter(|(_, file)| file.is_file())
+    });
+    let crates = CRATES.map(|(name, file)| (name.to_owned(), root.join(file)));
+    crates.into_iter().chain(tools).collect()
+}
+
 fn read_all(root: &Path) -> Crates {
     let mut crates = Crates::default();
-    for (name, file) in CRATES {
-        crates.read(name, &root.join(file));
+    for (name, file) in crate_roots(root) {
+        crates.read(&name, &file);
     }
     crates
 }
@@ -90,8 +102,7 @@ fn no_files_import_each_other() {
 fn no_folder_imports_a_later_one() {
     let root = Workspace::find().expect("the workspace").root;
     let imports = checked_imports(&root);
-    for (name, file) in CRATES {
-        let file = root.join(file);
+    for (name, file) in crate_roots(&root) {
         let order = order(&file);
         let folder = file.parent().expect("a folder");
         let found = upward(&imports, folder, &order);

@@ -34,7 +34,9 @@ pub fn run_command<P: Parser>(
     arguments: Vec<OsString>,
     run: impl FnOnce(P) -> Result<u8>,
 ) -> u8 {
-    if let Err(error) = retired::check_verb(&arguments) {
+    let verb = arguments.get(1).and_then(|word| word.to_str());
+    let is_known = verb.is_some_and(|verb| command.find_subcommand(verb).is_some());
+    if !is_known && let Err(error) = retired::check_verb(&arguments) {
         return exit_code::from_result(Err(error));
     }
     let matches = command.try_get_matches_from(arguments);

@@ -27,9 +27,20 @@ const VERBS: &[(&str, &str)] = &[
     ("release", "`.ci/release`, a script"),
     ("soak", "`qemu --repeat N --keep DIR`"),
 ];
+/// The verbs that belong to another program now: the verb, the program, and its folder.
+const MOVED_VERBS: &[(&str, &str, &str)] = &[
+    ("audit", "psci-tf-a-pages", "tools/tf-a-pages"),
+    ("audit-idle", "psci-idle-audit", "tools/idle-audit"),
+    ("publish", "psci-tf-a-pages", "tools/tf-a-pages"),
+];
+/// The verb that has formats for idle states.
+const IDLE_AUDIT: &str = "`audit-idle` of psci-idle-audit (tools/idle-audit in the repository)";
 /// The formats.
 const FORMATS: &[(&str, &str)] = &[
     ("bug", "--format md"),
+    ("dt", IDLE_AUDIT),
+    ("dts", IDLE_AUDIT),
+    ("patch", IDLE_AUDIT),
     ("perfetto", "--format html, which has a timeline"),
 ];
 
@@ -44,18 +55,22 @@ const FIRMWARE: &[(&str, &str)] = &[
     ("u-boot", "`cargo xtask efi run --by u-boot` (tools/efi)"),
 ];
 
-/// Checks a command line, which starts with the program name.
+/// Checks a command line whose verb is unknown. It starts with the program name.
 ///
 /// # Errors
-/// Returns an error that names the successor if the verb no longer exists.
+/// Returns an error that names the successor if the verb no longer exists, or the program that has
+/// it now.
 pub fn check_verb(arguments: &[OsString]) -> Result<()> {
     let Some(verb) = arguments.get(1).and_then(|word| word.to_str()) else {
         return Ok(());
     };
-    match successor(VERBS, verb) {
-        Some(successor) => bail!("{verb} no longer exists; use {successor}"),
-        None => Ok(()),
+    if let Some(successor) = successor(VERBS, verb) {
+        bail!("{verb} no longer exists; use {successor}");
     }
+    if let Some((_, program, folder)) = MOVED_VERBS.iter().find(|(moved, ..)| *moved == verb) {
+        bail!("{verb} is a verb of {program} ({folder} in the repository)");
+    }
+    Ok(())
 }
 
 /// Returns what to use instead of a format that no longer exists.

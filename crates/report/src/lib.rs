@@ -30,15 +30,14 @@
 //! | folder | task |
 //! |---|---|
 //! | [`log`] | reads logs and published tables into [`log::LoggedRun`] |
-//! | [`analysis`] | figures, findings; comparisons, audits of pages, histories |
+//! | [`analysis`] | figures, findings; comparisons, histories |
 //! | [`export`] | report formats, one file each |
 //! | `serial` | a serial port whose run is followed |
 //! | [`cli`] | the command line of `psci-report`; `cargo xtask` has the same verbs |
 //!
 //! Each folder imports only from the ones above it. Printed durations are converted from ticks by
 //! [`suite::model::FigureScale`] or, in sentences, by [`hardware::spec::ticks::Clock::span`].
-//! [`log::LoggedRun::ns`] truncates, as RT_INSTR lines do. Worst cases, which are compared with
-//! declared latencies, are rounded.
+//! [`log::LoggedRun::ns`] truncates, as RT_INSTR lines do.
 
 #![forbid(unsafe_code)]
 

@@ -4,9 +4,11 @@
 //! with CPU 0 as the helper and once with CPU 2. The run also includes two more suite scenarios and
 //! a sweep.
 
+use std::sync::LazyLock;
+
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
-use suite::measure::{self, Identity, Instant, Instants, Metric};
+use suite::measure::{self, Identity, Instant, Instants, Metric, Summary};
 use suite::model::{
     BinCounts, Cell, CellStep, Conditions, Counts, Cpu, End, Run, RunId, Sample, Scenario,
     ScenarioKey, Series, Status, Totals, Verdict, WakeSource,
@@ -21,7 +23,20 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
-/// Returns the synthetic run, which is based on the `suite` crate's synthetic run, but has different
+/// A TFTF log without records, as stored by LAVA.
+pub const TFTF_LOG: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
+- {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
+- {"dt": "2026-01-02T10:11:13.000002", "lvl": "target", "msg": "NOTICE:  BL31: Built : 10:00:00, May 20 2025"}
+- {"dt": "2026-01-02T10:11:13.000003", "lvl": "target", "msg": "NOTICE:  Booting trusted firmware test framework"}
+- {"dt": "2026-01-02T10:11:13.000004", "lvl": "target", "msg": "NOTICE:  Running at NS-EL2"}
+- {"dt": "2026-01-02T10:11:13.000005", "lvl": "target", "msg": "> Executing 'CPU suspend on all cores in sequence'"}
+- {"dt": "2026-01-02T10:11:13.000006", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>"}
+- {"dt": "2026-01-02T10:11:13.000007", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t0\t294360\t15600\t4560/>"}
+- {"dt": "2026-01-02T10:11:13.000008", "lvl": "target", "msg": "  TEST COMPLETE                                                 Passed"}
+- {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
+"#;
+
+/// Returns the made-up run, which is based on the `suite` crate's example run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {
@@ -251,6 +266,125 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
         }
     }
     cell.choose_figures(is_parallel);
+}
+
+/// Adds a scenario with cells for each CPU.
+fn add_steps(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Cell>) {
+    let mut scenario = Scenario::new(ScenarioKey {
+        id,
+        method: Method::Warm,
+        helper: None,
+    });
+    scenario.status = Status::Passed;
+    scenario.conditions = Some(Conditions {
+        pmf: true,
+        ..Conditions::default()
+    });
+    scenario.cells = (0..4).flat_map(make).collect();
+    run.scenarios.push(scenario);
+}
+
+fn step_of(variant: Variant, x: Option<u64>) -> CellStep {
+    CellStep {
+        value: x,
+        ..CellStep::with_variant(variant)
+    }
+}
+
+fn step_cell(cpu: u16, step: CellStep, series: Vec<Series>) -> Cell {
+    Cell {
+        counts: Some(Counts {
+            valid: 3,
+            ..Counts::default()
+        }),
+        series,
+        ..Cell::new(cpu.into(), step)
+    }
+}
+
+/// Replaces the scenarios with four whose figures are `percent` percent of the usual ones.
+pub fn use_steps(run: &mut Run, percent: u64) {
+    let series = move |metric, median: u64| {
+        let median = median * percent / 100;
+        Series::with_summary(metric, Summary::compute(&mut [median, median, median + 1]))
+    };
+    run.scenarios.clear();
+    add_steps(run, ScenarioId::named("null_call"), |cpu| {
+        let step = CellStep {
+            operations: 1024,
+            ..step_of(Variant::new("psci_version"), None)
+        };
+        vec![step_cell(cpu, step, vec![series(Metric::Time, 214_025)])]
+    });
+    add_steps(run, ScenarioId::named("contend_sweep"), |cpu| {
+        let cell_of_count = |step_value| {
+            let ticks = 1000 + 100 * step_value + 700 * u64::from(cpu);
+            let own = Series {
+                histogram: Some(BinCounts {
+                    first: 150,
+                    counts: vec![20, 70, 0, 9, 1],
+                }),
+                ..series(Metric::Powerdown, ticks)
+            };
+            step_cell(
+                cpu,
+                step_of(Variant::new("core"), Some(step_value)),
+                vec![own],
+            )
+        };
+        [2, 3, 4].map(cell_of_count).into()
+    });
+    add_steps(run, ScenarioId::named("idle_states"), |cpu| {
+        let cell_of_state = |state: u32, source, [powerdown, wakeup]: [u64; 2]| {
+            let ticks = [(Metric::Powerdown, powerdown), (Metric::Wakeup, wakeup)];
+            let own = ticks.map(|(metric, ticks)| series(metric, ticks + u64::from(cpu)));
+            Cell {
+                power_state: Some(state),
+                wake_source: Some(source),
+                ..step_cell(
+                    cpu,
+                    step_of(Variant::new("idle"), Some(state.into())),
+                    own.into(),
+                )
+            }
+        };
+        vec![
+            cell_of_state(0x0001_0002, WakeSource::OwnTimers, [5000, 700]),
+            cell_of_state(0x0101_0022, WakeSource::Frame, [15_000, 3000]),
+        ]
+    });
+    add_steps(run, ScenarioId::named("timer_latency"), |cpu| {
+        let own = series(Metric::Handler, 2000);
+        vec![step_cell(
+            cpu,
+            step_of(Variant::new("idle"), None),
+            vec![own],
+        )]
+    });
+}
+
+/// Reduces the made-up run to a sweep and two placements of a helper, without samples.
+pub fn shorten(run: &mut Run) {
+    run.scenarios.drain(2..4);
+    let cells = run
+        .scenarios
+        .iter_mut()
+        .flat_map(|scenario| &mut scenario.cells);
+    cells.for_each(|cell| cell.samples = Default::default());
+}
+
+/// Returns the log of the made-up run, which passed.
+pub fn passed_log() -> &'static str {
+    static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
+    &LOG
+}
+
+/// Returns the log of the made-up run after applying `edit`.
+pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
+    let mut run = run();
+    edit(&mut run);
+    run.end = Some(end(&run));
+    log(&run, Records::Once)
 }
 
 /// Returns the log of `run`, with each record repeated as specified by `records`.

@@ -1,17 +1,16 @@
 //! Runs `psci-report` in a folder that contains nothing from the repository.
 
 use std::fs;
-use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use cli::documented::{Example, accepted_examples};
 use cli::program::XTASK;
 use report::cli::example_files::make_example_files;
 use report::synthetic_run;
 use suite::plan::Records;
 use tempfile::TempDir;
+use test_support::examples::run_examples;
 
 /// Runs `psci-report` in `folder`, keeping only PATH from this process's environment.
 fn psci_report(folder: &TempDir, arguments: &[&str]) -> Output {
@@ -122,6 +121,22 @@ fn retired_verb_and_format_name_their_successors() {
     for (words, successor) in [
         (&["merge", "a.log"][..], "use `report LOG…`"),
         (&["report", "a.log", "--format", "bug"], "--format md"),
+        (
+            &["publish", "a.log", "--platform", "juno", "tf-a"],
+            "publish is a verb of psci-tf-a-pages (tools/tf-a-pages in the repository)",
+        ),
+        (
+            &["report", "a.log", "--format", "dt"],
+            "use `audit-idle` of psci-idle-audit (tools/idle-audit in the repository)",
+        ),
+        (
+            &["audit-idle", "a.log"],
+            "audit-idle is a verb of psci-idle-audit (tools/idle-audit in the repository)",
+        ),
+        (
+            &["audit", "--help"],
+            "audit is a verb of psci-tf-a-pages (tools/tf-a-pages in the repository)",
+        ),
     ] {
         let output = psci_report_alone(folder.path(), words)
             .output()
@@ -136,34 +151,16 @@ fn retired_verb_and_format_name_their_successors() {
 /// `cargo xtask`. `follow` on a port needs a board.
 #[test]
 fn documented_commands_run() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = tempfile::tempdir().expect("a temporary directory");
     make_example_files(folder.path());
     make_browser(folder.path());
-    for (program, least) in [("psci-report", 15), (XTASK, 30)] {
-        let mut count = 0;
-        for example in accepted_examples(&report::cli::command(program), &root) {
-            if example.words[0] == "follow" && example.input.is_none() {
-                continue;
-            }
-            count += 1;
-            run_example(folder.path(), &example);
-        }
-        assert!(count > least, "{program}: {count}");
+    for (name, least) in [("psci-report", 10), (XTASK, 20)] {
+        let count = run_examples(
+            env!("CARGO_BIN_EXE_psci-report"),
+            &report::cli::command(name),
+            folder.path(),
+            |example| example.words[0] == "follow" && example.input.is_none(),
+        );
+        assert!(count > least, "{name}: {count}");
     }
-}
-
-fn run_example(folder: &Path, example: &Example) {
-    let words: Vec<&str> = example.words.iter().map(String::as_str).collect();
-    let mut command = psci_report_alone(folder, &words);
-    let work = folder.join("work");
-    command.current_dir(&work);
-    command.stdin(match &example.input {
-        Some(name) => File::open(work.join(name.trim_start_matches('/')))
-            .expect("an input file")
-            .into(),
-        None => Stdio::null(),
-    });
-    let output = command.output().expect("psci-report starts");
-    assert!(output.status.success(), "{}: {output:?}", example.line);
 }

@@ -4,13 +4,25 @@
 //! |---|---|
 //! | [`scratch`] | a folder in which a program is run |
 //! | [`packages`] | Firmware Image Packages and what they are made of |
+//! | [`tree_text`] | device trees as text |
+//! | [`mutations`] | mutations of a parser's inputs |
+//! | [`rst_page`] | pages of TF-A's documentation |
+//! | [`browser`] | a browser that checks HTML pages |
+//! | [`sphinx`] | Sphinx, which builds TF-A's documentation |
+//! | [`examples`] | the commands in help texts and on pages |
 //!
 //! Its functions panic if something fails, because that is how a test fails.
 
 #![forbid(unsafe_code)]
 
+pub mod browser;
+pub mod examples;
+pub mod mutations;
 pub mod packages;
+pub mod rst_page;
 pub mod scratch;
+pub mod sphinx;
+pub mod tree_text;
 
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,6 +1,7 @@
 //! A directory that commands run in.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,6 +31,15 @@ impl Scratch {
     pub fn new(program: &'static str) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir, program }
+    }
+
+    /// Creates a directory with a link, `published`, to the tables that TF-A has published.
+    pub fn with_published_tables(program: &'static str) -> Self {
+        let root = Workspace::find().expect("the repository").root;
+        let scratch = Self::new(program);
+        let tables = root.join("crates/report/tests/data/published");
+        symlink(tables, scratch.path("published")).expect("linked");
+        scratch
     }
 
     /// Creates a TF-A source tree that contains only what `publish` requires.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use runner::build::checkout::Commit;
+use test_support::browser::check_page;
 
 use crate::commits::figure_comparison::{CommitFigures, FigureComparison};
 use crate::commits::ledger::{CommitLedger, LedgerEntry, LedgerJump};
@@ -92,6 +93,7 @@ fn profile_page_has_its_parts() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+    check_in_browser("profile", &page);
 }
 
 #[test]
@@ -109,6 +111,7 @@ fn change_page_has_its_parts() {
     ] {
         assert!(page.contains(part), "{part}");
     }
+    check_in_browser("change", &page);
 }
 
 #[test]
@@ -145,6 +148,7 @@ fn ledger_page_has_its_parts() {
         assert!(page.contains(part), "{part}");
     }
     assert!(!page.contains("<script"), "a page without flame graphs");
+    check_in_browser("ledger", &page);
 }
 
 fn commit(place: usize) -> Commit {
@@ -153,4 +157,10 @@ fn commit(place: usize) -> Commit {
         title: "psci: add <b>power_down</b>".to_owned(),
         ..Commit::default()
     }
+}
+
+/// Checks that a browser finds nothing wrong with a page.
+fn check_in_browser(name: &str, page: &str) {
+    let dir = tempfile::tempdir().expect("a directory");
+    check_page(name, page, dir.path());
 }

@@ -97,7 +97,7 @@ fn programs(workspace: &Workspace, suite: TestSuite) -> Vec<TestPrograms> {
             vec![all, TestPrograms::loom(workspace)]
         }
         TestSuite::Trees => vec![TestPrograms {
-            packages: "--package xtask --test trees",
+            packages: "--workspace --test trees",
             // Without optimization, reading a thousand trees takes minutes.
             environment: Some(("CARGO_PROFILE_DEV_OPT_LEVEL", "1")),
             ..ignored

@@ -14,11 +14,11 @@ use hardware::image::TREE_MAX;
 use host::progress::say;
 use host::stdout::Out;
 use host::{files, read_file};
-use report::cli::acpi_files::AcpiFiles;
-use runner::build::image_contents::{adapt_without_memory, summary};
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
+use runner::build::acpi_files::AcpiFiles;
+use runner::build::image_contents::{adapt_without_memory, summary};
 
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]

@@ -3,10 +3,9 @@
 
 use boards::GicVersion;
 use report::synthetic_run;
-use suite::plan::Records;
 
-use crate::support::scratch_of_reports;
-use crate::support::tree_with;
+use crate::support::scratch::Scratch;
+use crate::support::{PROGRAM, tree_with};
 
 /// The scenarios and the row that are skipped in a run without idle states.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \
@@ -18,7 +17,8 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
 
 #[test]
 fn what_is_skipped_is_denied_and_named() {
-    let scratch = scratch_of_reports(&synthetic_run::log(&synthetic_run::run(), Records::Once));
+    let scratch = Scratch::new(PROGRAM);
+    scratch.write("good.log", synthetic_run::passed_log());
     let tree = tree_with(GicVersion::V3, "iterations=2 warmup=0");
     scratch.write("tree.dtb", &tree);
     let line = "qemu --smp 2 --dtb tree.dtb --log run.log --deny-skipped";

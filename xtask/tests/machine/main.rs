@@ -3,7 +3,6 @@
 #[path = "../support.rs"]
 mod support;
 
-mod audit_idle;
 mod cache_maintenance;
 mod ci;
 mod deny_skipped;

@@ -7,7 +7,6 @@
 mod support;
 
 mod described;
-mod idle_states;
 mod linux;
 mod raspi4b;
 

@@ -11,10 +11,13 @@ use crate::log::LoggedRun;
 /// A difference that a comparison ignores if requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllowedDifference {
+    /// Different methods.
     Methods,
+    /// Different power states.
     States,
     /// The scenarios have different wake-up patterns or sources.
     Wakes,
+    /// Different boards.
     Boards,
     /// The run has fewer scenarios than the baseline.
     Scenarios,
@@ -206,7 +209,7 @@ fn is_one_board(a: &str, b: &str) -> bool {
 
 /// Returns true if a board name contains the platform name or its title from the board file. Case
 /// and punctuation are ignored.
-pub(crate) fn is_of_platform(name: &str, platform: &str) -> bool {
+pub fn is_of_platform(name: &str, platform: &str) -> bool {
     let plain = |text: &str| {
         text.to_ascii_lowercase()
             .replace(|letter: char| !letter.is_ascii_alphanumeric(), "")

@@ -35,7 +35,7 @@ pub(crate) fn name(midr: u64) -> Option<String> {
 }
 
 /// Returns the part name, such as `Cortex-A57`; None for an unknown part.
-pub(crate) fn type_of(midr: u64) -> Option<String> {
+pub fn type_of(midr: u64) -> Option<String> {
     let implementer = midr >> 24 & 0xff;
     let (_, names) = NAMES.iter().find(|(code, _)| *code == implementer)?;
     let part_number = format!("{:03x} ", midr >> 4 & 0xfff);

@@ -15,12 +15,15 @@ use crate::log::LoggedRun;
 /// What a figure measures. Figures from one scenario that have the same key differ only in the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct FigureKey {
+    /// The step of the scenario.
     #[serde(skip_serializing_if = "CellStep::is_only")]
     pub step: CellStep,
+    /// The metric.
     pub metric: Metric,
 }
 
 impl FigureKey {
+    /// Returns the key of a cell's figure.
     pub fn of(CellSeries { cell, series }: CellSeries<'_>) -> Self {
         Self {
             step: cell.step,
@@ -46,6 +49,7 @@ impl FigureKey {
         !self.step.is_only()
     }
 
+    /// Returns the name for the heading of a column.
     pub const fn heading(self) -> &'static str {
         self.metric.heading()
     }
@@ -89,6 +93,7 @@ impl FigureKey {
         is_timer && !self.step.variant.is_baseline()
     }
 
+    /// Returns the unit.
     pub const fn unit(self) -> Unit {
         self.metric.unit()
     }
@@ -117,13 +122,18 @@ pub const HISTOGRAM_BOUND_NOTE: &str =
 /// One CPU's figure in a scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure<'r> {
+    /// The cell that contains the figure.
     pub cell: &'r Cell,
+    /// The figure's statistics.
     pub series: &'r Series,
+    /// The CPU.
     pub cpu: CpuIndex,
+    /// The name of the figure.
     pub key: FigureKey,
     /// The value that tables show for the CPU, in the unit of the samples. None if only statistics
     /// are known.
     pub shown: Option<u64>,
+    /// The summary of the samples; None if the log has none.
     pub summary: Option<&'r Summary>,
     /// True if the cell was read from a line without a checksum.
     pub is_doubtful: bool,

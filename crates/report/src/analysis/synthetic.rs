@@ -14,7 +14,7 @@ use crate::log::{LoggedRun, Records, tables};
 use crate::synthetic_run;
 
 /// Returns a run with records and `cpus` CPUs in one cluster, without scenarios. A tick is 16 ns.
-pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
+pub fn without_scenarios(cpus: u16) -> LoggedRun {
     let cpu = |core: u16| Cpu {
         mpidr: Some(Mpidr::new(core.into())),
         core,
@@ -34,7 +34,7 @@ pub(super) fn without_scenarios(cpus: u16) -> LoggedRun {
 }
 
 /// Returns a scenario measured with the TFTF method, including its record.
-pub(super) fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
+pub fn scenario(id: ScenarioId, cells: Vec<Cell>) -> Scenario {
     let is_deepest = matches!(
         id,
         ScenarioId::SUSPEND_DEEP_PARALLEL | ScenarioId::SUSPEND_DEEP_SERIAL
@@ -73,7 +73,7 @@ fn instants(figures: [u64; 3]) -> Instants {
 
 /// Returns a cell with suspend samples in ticks: Powerdown, Wakeup and Cache Flush. The cell
 /// shows the first sample.
-pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
+pub fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
     let mut cell = Cell {
         counts: Some(Counts::default()),
         shown: samples.first().map(|figures| instants(*figures)),
@@ -96,7 +96,7 @@ pub(super) fn cell(cpu: u16, samples: &[[u64; 3]]) -> Cell {
 }
 
 /// Replaces a metric's samples with statistics and sets the figure shown.
-pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
+pub fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: &[u64]) {
     cell.samples = Samples::default();
     cell.series.retain(|series| series.metric != metric);
     let summary = Summary::compute(&mut samples.to_vec());
@@ -111,7 +111,7 @@ pub(super) fn set_summary(cell: &mut Cell, metric: Metric, shown: u64, samples: 
 }
 
 /// Returns a complete suite run on four CPUs, with two samples for each figure.
-pub(super) fn suite() -> LoggedRun {
+pub fn suite() -> LoggedRun {
     let mut made = without_scenarios(4);
     for (number, id) in (1u64..).zip(ScenarioId::SUITE) {
         let cells = (0..4u16).map(|cpu| {
@@ -130,7 +130,7 @@ pub(super) fn suite() -> LoggedRun {
 }
 
 /// Returns a step with one operation, run on one CPU at a time.
-pub(super) fn step(variant: Variant, value: Option<u64>) -> CellStep {
+pub fn step(variant: Variant, value: Option<u64>) -> CellStep {
     CellStep {
         value,
         ..CellStep::with_variant(variant)
@@ -138,7 +138,7 @@ pub(super) fn step(variant: Variant, value: Option<u64>) -> CellStep {
 }
 
 /// Returns a cell with one metric.
-pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64]) -> Cell {
+pub fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64]) -> Cell {
     Cell {
         counts: Some(Counts {
             valid: samples.len() as u32,
@@ -153,14 +153,14 @@ pub(super) fn cell_of(cpu: u16, step: CellStep, metric: Metric, samples: &[u64])
 }
 
 /// Returns a run with one scenario, which consists of steps.
-pub(super) fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
+pub fn with_steps(id: ScenarioId, cells: Vec<Cell>) -> LoggedRun {
     let mut made = without_scenarios(4);
     made.run.scenarios.push(scenario(id, cells));
     made
 }
 
 /// Reads the tables for a release such as `juno/v2.9`.
-pub(super) fn published(release: &str) -> LoggedRun {
+pub fn published(release: &str) -> LoggedRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
     tables::read(&folder.join(release)).expect("tables")
 }

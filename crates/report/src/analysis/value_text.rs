@@ -10,7 +10,7 @@ pub(crate) const NOT_VERIFIED: &str = " Not verified: based on lines without a c
 
 /// Returns the CPU labels: `CPU 0.0, 0.1`. For more than 16 CPUs, returns their number and the
 /// first and last labels.
-pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
+pub fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = CpuIndex>) -> String {
     let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();
     match labels.as_slice() {
         [first, .., last] if labels.len() > 16 => {
@@ -65,7 +65,7 @@ fn with_unit(clock: Clock, duration: f64, number: &str) -> String {
 
 /// Converts nanoseconds to microseconds with two decimal places. Rounds halves up, as the suite's
 /// tables do.
-pub(crate) fn us_text(ns: f64) -> String {
+pub fn us_text(ns: f64) -> String {
     format!("{:.2}", (ns / 10.0 + 0.5).floor() / 100.0)
 }
 

@@ -7,13 +7,17 @@ use clap::Args;
 
 use super::chosen_runs::{ChosenRuns, read_baseline, read_each, run_number_parser};
 use super::comparison_arguments::ComparisonArguments;
-use super::output::{OutputArguments, ShownPart};
+use super::output::{OutputArguments, WithFormats};
 use super::report_verdict::judge;
 use crate::analysis::compare::Options;
-use crate::export::{Report, ReportPart};
+use crate::export::{Format, Report, ReportPart, able};
 
-impl ShownPart for CompareArguments {
-    const PART: ReportPart = ReportPart::Comparisons;
+impl WithFormats for CompareArguments {
+    type Format = &'static Format;
+
+    fn formats() -> Vec<&'static Format> {
+        able(ReportPart::Comparisons).collect()
+    }
 }
 
 /// Arguments of `compare`.

@@ -36,12 +36,12 @@ pub struct ComparisonArguments {
     allow_missing: Vec<AllowedDifference>,
     /// CPUs for rows with repeated labels, in order: MPIDRs or labels.
     #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
-    pub(super) row_cpus: Vec<RowCpu>,
+    pub row_cpus: Vec<RowCpu>,
 }
 
 impl ComparisonArguments {
     /// Returns the options for the comparison.
-    pub(super) fn options(&self) -> compare::Options {
+    pub fn options(&self) -> compare::Options {
         let allowed_differences = self.across.iter().chain(&self.allow_missing);
         compare::Options {
             tolerance_ppm: self.tolerance.ppm,
@@ -54,7 +54,7 @@ impl ComparisonArguments {
     ///
     /// # Errors
     /// Returns an error if a run cannot be compared with the baseline.
-    pub(super) fn compare(
+    pub fn compare(
         &self,
         runs: &mut [LoggedRun],
         baseline: &mut LoggedRun,

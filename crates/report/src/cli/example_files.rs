@@ -8,12 +8,9 @@ use boards::StateFormat;
 use boards::device_tree::{Choices, build};
 use suite::measure::{Metric, Summary};
 use suite::model::{Run, Samples, Series};
-use suite::plan::{Records, ScenarioId};
+use suite::plan::ScenarioId;
 use suite::testing::synthetic;
 
-use crate::analysis::compare::Options;
-use crate::export::{Publication, publish};
-use crate::log::read_bytes;
 use crate::synthetic_run;
 
 /// A run under KVM, from docs/samples.
@@ -35,8 +32,31 @@ const LOGS: [&str; 9] = [
     "/dev/ttyUSB0",
 ];
 
-/// The part of TF-A's Makefile that identifies a folder as TF-A's source tree.
-const MAKEFILE: &str = "VERSION_MAJOR := 2\nVERSION_MINOR := 15\n";
+/// The figures of the run in juno.log that TF-A publishes, by file name.
+const TABLES: [(&str, &str); 2] = [
+    (
+        "test_rt_instr_cpu_susp_serial.csv",
+        "0,0,64000,800,32000\n0,1,65600,800,32800\n1,0,67200,800,33600\n1,1,68800,800,34400\n",
+    ),
+    (
+        "test_rt_instr_psci_version_parallel.csv",
+        "0,0,96000\n0,1,97600\n1,0,99200\n1,1,100800\n",
+    ),
+];
+
+/// A page that shows the tables.
+const PAGE: &str = "\
+PSCI latencies of Arm Juno
+==========================
+
+.. csv-table:: CPU suspend on all cores in sequence (ns) (current release)
+   :header: Cluster, Core, Powerdown, Wakeup, Cache Flush
+   :file: data/juno/current/test_rt_instr_cpu_susp_serial.csv
+
+.. csv-table:: PSCI version call on all cores in parallel (ns) (current release)
+   :header: Cluster, Core, Latency
+   :file: data/juno/current/test_rt_instr_psci_version_parallel.csv
+";
 
 /// Adds a figure that the caller measures.
 fn add_wake(run: &mut Run) {
@@ -68,17 +88,12 @@ fn remove_pmf(run: &mut Run) {
     }
 }
 
-/// Creates a `work` folder in `parent` with all the files named in the report verbs' examples, a
-/// TF-A source tree in `work`, and another one next to it. Regular files in `work` stand in for
-/// devices.
+/// Creates a `work` folder in `parent` with all the files named in the report verbs' examples.
+/// Regular files in `work` stand in for devices.
 pub fn make_example_files(parent: &Path) {
     let work = parent.join("work");
     for folder in ["docs/perf", "dev"] {
         fs::create_dir_all(work.join(folder)).expect("made");
-    }
-    for tree in [parent.join("trusted-firmware-a"), work.join("TF-A")] {
-        fs::create_dir_all(tree.join("docs/perf")).expect("made");
-        fs::write(tree.join("Makefile"), MAKEFILE).expect("written");
     }
     let write = |name: &str, text: &str| {
         fs::write(work.join(name.trim_start_matches('/')), text).expect("written");
@@ -88,12 +103,10 @@ pub fn make_example_files(parent: &Path) {
     }
     write("fitness.log", FITNESS);
     write("idle.log", IDLE);
-    // The source of a tree in which nothing is wrong is never changed.
-    write("board.dts", "/dts-v1/;\n");
     fs::write(work.join("board.dtb"), default_tree("")).expect("written");
     // The sample in docs/samples was recorded in a guest, which has no PMF, so these logs are made
     // up.
-    let juno = log_of(|run| {
+    let juno = synthetic_run::edited_log(|run| {
         run.head.as_mut().expect("a head").model = "Arm Juno".to_owned();
         // Published tables cannot show that a CPU lacks a row because it woke the others.
         let deep = ScenarioId::SUSPEND_DEEP_PARALLEL;
@@ -102,26 +115,28 @@ pub fn make_example_files(parent: &Path) {
     for name in ["juno.log", "old.log", "new.log"] {
         write(name, &juno);
     }
-    let n1sdp = log_of(|run| run.head.as_mut().expect("a head").model = "Arm N1SDP".to_owned());
+    let n1sdp = synthetic_run::edited_log(|run| {
+        run.head.as_mut().expect("a head").model = "Arm N1SDP".to_owned()
+    });
     write("n1sdp.log", &n1sdp);
-    write("pmf.log", &log_of(add_wake));
+    write("pmf.log", &synthetic_run::edited_log(add_wake));
     write(
         "plain.log",
-        &log_of(|run| {
+        &synthetic_run::edited_log(|run| {
             add_wake(run);
             remove_pmf(run);
         }),
     );
     // TF-A's published figures, and the page that shows them.
-    let runs = read_bytes("old.log", juno.as_bytes()).expect("a run");
-    let publication = Publication {
-        platform: "juno",
-        has_page: true,
-        options: &Options::default(),
-    };
-    publish(&runs[0], None, &publication, &work).expect("published");
+    let data = work.join("docs/perf/data/juno/current");
+    fs::create_dir_all(&data).expect("made");
+    for (name, table) in TABLES {
+        fs::write(data.join(name), table).expect("written");
+    }
     let page = "psci-performance-juno.rst";
-    fs::copy(work.join("docs/perf").join(page), work.join(page)).expect("copied");
+    for path in [work.join("docs/perf").join(page), work.join(page)] {
+        fs::write(path, PAGE).expect("written");
+    }
     symlink("docs/perf/data", work.join("data")).expect("made");
     for release in ["v2.12", "v2.13"] {
         let folder = work.join(release);
@@ -144,12 +159,4 @@ pub fn default_tree(bootargs: &str) -> Vec<u8> {
         idle_states: &firmware.idle_states(StateFormat::Original),
     };
     build(&board, &choices, bootargs).expect("a tree")
-}
-
-/// Returns the synthetic run's log as modified by `edit`.
-fn log_of(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = synthetic_run::run();
-    edit(&mut run);
-    run.end = Some(synthetic_run::end(&run));
-    synthetic_run::log(&run, Records::Once)
 }

@@ -10,14 +10,18 @@ use host::log_file::LogFile;
 use host::progress::say;
 use host::{files, interrupt};
 
-use super::output::{OutputArguments, ShownPart};
+use super::output::{OutputArguments, WithFormats};
 use super::report_verdict::{judge, say_mark_of};
-use crate::export::{Report, ReportPart};
+use crate::export::{Format, Report, ReportPart, able};
 use crate::log::runs;
 use crate::serial;
 
-impl ShownPart for FollowArguments {
-    const PART: ReportPart = ReportPart::Runs;
+impl WithFormats for FollowArguments {
+    type Format = &'static Format;
+
+    fn formats() -> Vec<&'static Format> {
+        able(ReportPart::Runs).collect()
+    }
 }
 
 /// Arguments of `follow`.

@@ -8,14 +8,18 @@ use itertools::Itertools as _;
 
 use super::chosen_runs::read_all;
 use super::comparison_arguments::ToleranceArgument;
-use super::output::{OutputArguments, ShownPart};
+use super::output::{OutputArguments, WithFormats};
 use super::report_verdict::judge;
 use crate::analysis::history::history;
-use crate::export::{Report, ReportPart};
+use crate::export::{Format, Report, ReportPart, able};
 use crate::log::LoggedRun;
 
-impl ShownPart for HistoryArguments {
-    const PART: ReportPart = ReportPart::History;
+impl WithFormats for HistoryArguments {
+    type Format = &'static Format;
+
+    fn formats() -> Vec<&'static Format> {
+        able(ReportPart::History).collect()
+    }
 }
 
 /// Arguments of `history`.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io::Write;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -10,73 +9,124 @@ use clap::Args;
 use host::files;
 use host::retired::format_successor;
 use itertools::Itertools as _;
+use serde::Serialize;
 use thiserror::Error;
 
-use crate::export::{self, Format, Report, ReportPart};
+use crate::export::{Document, DocumentFormat, Format, Report};
+
+/// The format for terminals.
+const TEXT: &str = "text";
 
 /// A format that cannot be used.
 #[derive(Clone, Debug, Error)]
-pub(super) enum UnusableFormat {
-    /// The format is unknown, or it cannot show the report.
-    #[error("expected one of {}", names(*.0))]
-    Unknown(ReportPart),
+pub enum UnusableFormat {
+    /// The format is not one of these.
+    #[error("expected one of {0}")]
+    Unknown(String),
     /// The format no longer exists.
     #[error("no longer supported: use {0}")]
     Retired(&'static str),
 }
 
-/// Returns the names of the formats that can show `part`.
-fn names(part: ReportPart) -> String {
-    export::able(part).map(|format| format.name).join(", ")
+/// A format that `--format` can name.
+pub trait NamedFormat: Clone + fmt::Debug + Send + Sync + 'static {
+    /// Returns the name.
+    fn name(&self) -> &'static str;
+}
+
+impl NamedFormat for &'static Format {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl NamedFormat for DocumentFormat {
+    fn name(&self) -> &'static str {
+        DocumentFormat::name(*self)
+    }
+}
+
+/// The arguments of a verb that writes a report.
+pub trait WithFormats: fmt::Debug {
+    /// The type of the formats.
+    type Format: NamedFormat;
+
+    /// Returns the formats that can show the report, in the order used by the help.
+    fn formats() -> Vec<Self::Format>;
+}
+
+/// Returns the names of `formats`.
+fn names<F: NamedFormat>(formats: &[F]) -> String {
+    formats.iter().map(F::name).join(", ")
 }
 
 /// Returns the help text for `--format`.
-pub(super) fn format_help(part: ReportPart) -> String {
-    format!("Format: {}", names(part))
+pub(super) fn format_help<F: NamedFormat>(formats: &[F]) -> String {
+    format!("Format: {}", names(formats))
 }
 
-/// Returns a parser for the names that `names` returns.
-pub(super) fn format_parser(
-    part: ReportPart,
-) -> impl Fn(&str) -> Result<&'static Format, UnusableFormat> + Clone + Send + Sync + 'static {
+/// Returns a parser for the names of `formats`.
+pub(super) fn format_parser<F: NamedFormat>(
+    formats: Vec<F>,
+) -> impl Fn(&str) -> Result<F, UnusableFormat> + Clone + Send + Sync + 'static {
     move |name| {
-        let mut formats = export::able(part);
-        let format = formats.find(|format| format.name == name);
-        format.ok_or_else(|| match format_successor(name) {
+        let format = formats.iter().find(|format| format.name() == name);
+        format.cloned().ok_or_else(|| match format_successor(name) {
             Some(successor) => UnusableFormat::Retired(successor),
-            None => UnusableFormat::Unknown(part),
+            None => UnusableFormat::Unknown(names(&formats)),
         })
     }
 }
 
-/// The arguments of a verb that writes one part of a report.
-pub(super) trait ShownPart: fmt::Debug {
-    const PART: ReportPart;
-}
-
-/// The format and the file of a report that shows the part `P`.
+/// The format and the file of the report that the verb with the arguments `V` writes.
 #[derive(Args, Debug)]
-pub(super) struct OutputArguments<P: ShownPart> {
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    #[arg(value_parser = format_parser(P::PART), help = format_help(P::PART))]
-    format: &'static Format,
+pub struct OutputArguments<V: WithFormats> {
+    #[arg(long, value_name = "FORMAT", default_value = TEXT)]
+    #[arg(value_parser = format_parser(V::formats()), help = format_help(&V::formats()))]
+    format: V::Format,
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    #[arg(skip)]
-    part: PhantomData<P>,
 }
 
-impl<P: ShownPart> OutputArguments<P> {
-    /// Returns an error if the output cannot be written or is one of `inputs`. The error refers to
-    /// the inputs as `reader`.
-    pub(super) fn check<I: AsRef<Path>>(&self, reader: &str, inputs: &[I]) -> Result<()> {
+impl<V: WithFormats> OutputArguments<V> {
+    /// Returns the format.
+    pub fn format(&self) -> &V::Format {
+        &self.format
+    }
+
+    /// Checks that the output can be written and is not one of `inputs`, to which an error refers
+    /// as `reader`.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written, or is one of them.
+    pub fn check<I: AsRef<Path>>(&self, reader: &str, inputs: &[I]) -> Result<()> {
         check_output(self.output.as_deref(), reader, inputs)
     }
 
+    /// Writes the file, or prints the report, by calling `write`.
+    ///
+    /// # Errors
+    /// Returns an error if `write` does, or if the file cannot be written.
+    pub fn write_with(&self, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+        write_or_print(self.output.as_deref(), self.format.name(), write)
+    }
+}
+
+impl<V: WithFormats<Format = &'static Format>> OutputArguments<V> {
     /// Writes `report` to the file, or prints it.
     pub(super) fn write(&self, report: &Report) -> Result<()> {
-        write_report(report, self.format, self.output.as_deref())
+        self.write_with(|out| self.format.write(report, out))
+    }
+}
+
+impl<V: WithFormats<Format = DocumentFormat>> OutputArguments<V> {
+    /// Writes `document` to the file, or prints it.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn write_document<D: Serialize>(&self, document: Document<'_, D>) -> Result<()> {
+        self.write_with(|out| document.write(self.format, out))
     }
 }
 
@@ -99,8 +149,15 @@ pub(super) fn check_output<P: AsRef<Path>>(
 
 /// Writes `report` to the file at `output`, or prints it.
 pub(super) fn write_report(report: &Report, format: &Format, output: Option<&Path>) -> Result<()> {
-    let write = |out: &mut dyn Write| format.write(report, out);
-    if format.name == "text" {
+    write_or_print(output, format.name, |out| format.write(report, out))
+}
+
+fn write_or_print(
+    output: Option<&Path>,
+    format: &str,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    if format == TEXT {
         files::write_or_print_text(output, write)
     } else {
         files::write_or_print(output, write)

@@ -6,7 +6,7 @@ use host::exit_code::EXIT_CODES;
 
 use super::verb::ReportVerb;
 
-/// Turns psci-bench logs into tables, comparisons and published pages.
+/// Turns psci-bench logs into tables, comparisons and pages.
 #[derive(Debug, Parser)]
 #[command(
     version,

@@ -20,7 +20,10 @@ const BOOT_LOG_MAX: usize = 1 << 20;
 const TEXT: &str = "text";
 const PAGE: &str = "html";
 
-const PART: ReportPart = ReportPart::Runs;
+/// Returns the formats that can show runs.
+fn formats() -> Vec<&'static Format> {
+    export::able(ReportPart::Runs).collect()
+}
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
@@ -36,8 +39,8 @@ pub struct ReportArguments {
     /// Logs from psci-bench or TFTF, or published tables; - is stdin.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<PathBuf>,
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(PART))]
-    #[arg(help = format_help(PART) + " [default: text]")]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(formats()))]
+    #[arg(help = format_help(&formats()) + " [default: text]")]
     format: Option<&'static Format>,
     /// File to write [default: stdout].
     #[arg(short, long, value_name = "FILE")]

@@ -3,27 +3,18 @@
 use anyhow::Result;
 use clap::Subcommand;
 
-use super::audit::AuditArguments;
-use super::audit_idle::AuditIdleArguments;
 use super::compare::CompareArguments;
 use super::follow::FollowArguments;
 use super::history::HistoryArguments;
-use super::publish::PublishArguments;
 use super::report::ReportArguments;
 
-/// A verb that works on logs, published tables and declared idle states.
+/// A verb that works on logs and published tables.
 #[derive(Debug, Subcommand)]
 pub enum ReportVerb {
     /// Turn UART logs into tables or data.
     Report(ReportArguments),
     /// Compare runs with an old one, and exit with 1 on a regression.
     Compare(CompareArguments),
-    /// Add a board's figures and its page to the TF-A docs.
-    Publish(PublishArguments),
-    /// Check the changes on a published page against its tables.
-    Audit(AuditArguments),
-    /// Check declared idle states against each other and against logs.
-    AuditIdle(AuditIdleArguments),
     /// Show how figures changed across releases, or boards side by side.
     History(HistoryArguments),
     /// Log a board's run over a serial port, then report on it.
@@ -39,9 +30,6 @@ impl ReportVerb {
         match self {
             Self::Report(arguments) => arguments.run(),
             Self::Compare(arguments) => arguments.run(),
-            Self::Publish(arguments) => arguments.run(),
-            Self::Audit(arguments) => arguments.run(),
-            Self::AuditIdle(arguments) => arguments.run(),
             Self::History(arguments) => arguments.run(),
             Self::Follow(arguments) => arguments.run(),
         }

@@ -8,7 +8,7 @@ pub(super) fn line(text: &str) -> String {
 /// Returns `text` on one line, with a backslash before everything that reStructuredText or GitHub's
 /// Markdown could interpret as markup. The result is also safe as an entire table entry or
 /// paragraph.
-pub(super) fn markup(text: &str) -> String {
+pub fn markup(text: &str) -> String {
     let line = line(text);
     let mut escaped = String::with_capacity(line.len());
     let mut before = None;

@@ -23,12 +23,8 @@ pub enum ReportPart {
     Runs,
     /// A comparison with a baseline.
     Comparisons,
-    /// Audits of published pages.
-    Audits,
     /// Figures across several releases.
     History,
-    /// Audits of declared idle states.
-    IdleAudits,
 }
 
 type WriteReport = fn(&Report, &mut dyn Write) -> Result<()>;
@@ -46,14 +42,10 @@ impl Format {
 const ALL_PARTS: &[ReportPart] = &[
     ReportPart::Runs,
     ReportPart::Comparisons,
-    ReportPart::Audits,
     ReportPart::History,
-    ReportPart::IdleAudits,
 ];
-const RUNS: &[ReportPart] = &[ReportPart::Runs];
 const HISTORY: &[ReportPart] = &[ReportPart::Runs, ReportPart::History];
 const COMPARED: &[ReportPart] = &[ReportPart::Runs, ReportPart::Comparisons];
-const IDLE: &[ReportPart] = &[ReportPart::IdleAudits];
 
 const fn format(name: &'static str, writer: WriteReport, takes: &'static [ReportPart]) -> Format {
     Format {
@@ -72,9 +64,6 @@ pub static ALL: &[Format] = &[
     format("json", super::json::write, ALL_PARTS),
     format("html", super::html::write, ALL_PARTS),
     format("junit", super::junit::write, COMPARED),
-    format("dt", super::dt::write, RUNS),
-    format("dts", super::dts::write, IDLE),
-    format("patch", super::patch::write, IDLE),
 ];
 
 /// Returns the formats that can show `part`.

@@ -3,55 +3,62 @@
 use std::io::Write;
 
 use anyhow::Result;
-use device_tree::declared::Duration;
 use serde::Serialize;
 use suite::model::Scenario;
 
 use super::object::object;
 use super::report_data::Report;
-use crate::analysis::audit::Audit;
 use crate::analysis::compare::{Change, ChangeList, ComparedScenario, Comparison};
 use crate::analysis::findings::{explanations, findings};
 use crate::analysis::history::History;
-use crate::analysis::idle_audit::{AuditedState, IdleAudit, UnauditedTree};
 use crate::log::LoggedRun;
 
 /// The schema version, which changes when a key is removed or the meaning of a key changes; keys
 /// may be added at any time.
 const VERSION: u32 = 6;
 
-/// The complete report. Durations are in ticks of the run's `hz`.
+/// The data, in which durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
-struct Schema<'r, R, C, A, U> {
+struct Schema<R, D> {
     schema: &'static str,
     version: u32,
     runs: Vec<R>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    comparisons: Vec<C>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    audits: &'r [Audit],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<&'r History>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    idle_audits: Vec<A>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unaudited_trees: Vec<U>,
+    #[serde(flatten)]
+    data: D,
 }
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+/// The parts of a report, except for its runs.
+#[derive(Serialize)]
+struct ReportParts<'r, C> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comparisons: Vec<C>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<&'r History>,
+}
+
+/// Writes `runs`, followed by `data`, which is serialized as a map.
+pub(super) fn write_data(
+    runs: &[LoggedRun],
+    data: impl Serialize,
+    out: &mut dyn Write,
+) -> Result<()> {
     let schema = Schema {
         schema: "psci-bench-report",
         version: VERSION,
-        runs: report.runs.iter().map(one_run).collect(),
-        comparisons: report.comparisons.iter().map(one_comparison).collect(),
-        audits: &report.audits,
-        history: report.history.as_ref(),
-        idle_audits: report.idle_audits.iter().map(one_idle_audit).collect(),
-        unaudited_trees: report.unaudited_trees.iter().map(unaudited_tree).collect(),
+        runs: runs.iter().map(one_run).collect(),
+        data,
     };
     serde_json::to_writer_pretty(&mut *out, &schema)?;
     writeln!(out)?;
     Ok(())
+}
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let parts = ReportParts {
+        comparisons: report.comparisons.iter().map(one_comparison).collect(),
+        history: report.history.as_ref(),
+    };
+    write_data(&report.runs, parts, out)
 }
 
 fn one_run(logged: &LoggedRun) -> impl Serialize {
@@ -129,47 +136,5 @@ fn one_compared(comparison: &Comparison, scenario: &ComparedScenario) -> impl Se
         by_order: with_outcomes(&scenario.by_order, ChangeList::Order),
         unpaired: scenario.unpaired.clone(),
         lacks: scenario.lacks.clone(),
-    }
-}
-
-fn one_idle_audit(audit: &IdleAudit) -> impl Serialize {
-    object! {
-        source: audit.source.clone(),
-        by: audit.by,
-        board: audit.board.clone(),
-        logs: audit.logs.clone(),
-        margin: audit.margin,
-        states: audit.states.iter().map(one_audited_state).collect::<Vec<_>>(),
-    }
-}
-
-fn unaudited_tree(tree: &UnauditedTree) -> impl Serialize {
-    object! {
-        source: tree.source.clone(),
-        // Absent if the tree declares no idle states.
-        refused: tree.refusal().map(str::to_owned),
-    }
-}
-
-fn one_audited_state(state: &AuditedState) -> impl Serialize {
-    let declared = &state.declared;
-    let us = |duration| declared.us(duration);
-    let groups = state
-        .measured
-        .iter()
-        .flat_map(|measured_state| measured_state.groups.clone());
-    object! {
-        name: declared.name.clone(),
-        path: declared.path.clone(),
-        power_state: declared.power_state,
-        cpus: state.users.clone(),
-        entry_us: us(Duration::Entry),
-        exit_us: us(Duration::Exit),
-        wakeup_us: us(Duration::Wakeup),
-        min_residency_us: us(Duration::MinResidency),
-        timer_stops: declared.timer_stops,
-        measured: groups.collect::<Vec<_>>(),
-        judgements: state.judgements.clone(),
-        changes: state.changes.clone(),
     }
 }

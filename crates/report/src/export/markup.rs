@@ -12,7 +12,7 @@ use super::report_data::Report;
 use super::report_document::document;
 use super::table;
 
-struct Markup {
+pub(super) struct Markup {
     escape: fn(&str) -> String,
     title: fn(&str) -> String,
     heading: fn(&str) -> String,
@@ -24,7 +24,7 @@ struct Markup {
     table: &'static TableStyle,
 }
 
-const TEXT: Markup = Markup {
+pub(super) const TEXT: Markup = Markup {
     escape: line,
     title: |text| format!("{text}\n"),
     heading: |text| format!("{text}\n"),
@@ -36,7 +36,7 @@ const TEXT: Markup = Markup {
     table: &table::TEXT,
 };
 
-const MARKDOWN: Markup = Markup {
+pub(super) const MARKDOWN: Markup = Markup {
     escape: markup,
     title: |text| format!("# {text}\n"),
     heading: |text| format!("## {text}\n"),
@@ -48,7 +48,7 @@ const MARKDOWN: Markup = Markup {
     table: &table::MARKDOWN,
 };
 
-const RST: Markup = Markup {
+pub(super) const RST: Markup = Markup {
     title: |text| underlined(text, "="),
     heading: |text| underlined(text, "-"),
     scenario: |text| underlined(text, "-"),
@@ -82,7 +82,7 @@ pub(crate) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
 }
 
 impl Markup {
-    fn write<'r>(
+    pub(super) fn write<'r>(
         &self,
         blocks: impl IntoIterator<Item = Block<'r>>,
         out: &mut dyn Write,

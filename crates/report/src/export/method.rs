@@ -10,9 +10,10 @@ use crate::log::grouped::grouped;
 use crate::log::{LoggedRun, Stage};
 
 /// The label of the lines that describe the firmware.
-pub(super) const FIRMWARE: &str = "Firmware";
+pub const FIRMWARE: &str = "Firmware";
 
-pub(super) fn method(logged: &LoggedRun) -> Vec<LabeledLine> {
+/// Returns the conditions under which `logged` was measured, by name.
+pub fn method(logged: &LoggedRun) -> Vec<LabeledLine> {
     let is_log = !logged.integrity.tables;
     let mut lines: Vec<LabeledLine> = vec![("Log", source(logged)), ("Payload", payload(logged))];
     let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
@@ -122,7 +123,7 @@ fn service(logged: &LoggedRun) -> Option<String> {
 }
 
 /// Returns the firmware builds in a run, in boot order.
-pub(super) fn firmware(logged: &LoggedRun) -> Vec<String> {
+pub fn firmware(logged: &LoggedRun) -> Vec<String> {
     let are_one_build =
         |one: &Stage, other: &Stage| (&one.version, &one.built) == (&other.version, &other.built);
     let builds = logged.firmware.chunk_by(are_one_build);

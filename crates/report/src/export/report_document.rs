@@ -2,11 +2,9 @@
 
 use hardware::text::plural::many;
 
-use super::audit_document::audit;
 use super::comparison_document;
 use super::document::Block;
 use super::history_document::history;
-use super::idle_audit_document::idle_audits;
 use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
@@ -20,16 +18,12 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
     if let Some(releases) = &report.history {
         return Box::new(history(releases, &report.runs).into_iter());
     }
-    if report.is_idle_audit() {
-        return Box::new(idle_audits(report).into_iter());
-    }
     let runs = (0..report.runs.len()).flat_map(|index| run_document(report, index));
     let comparisons = report
         .comparisons
         .iter()
         .flat_map(|comparison| comparison_blocks(report, comparison));
-    let audits = report.audits.iter().flat_map(audit);
-    Box::new(runs.chain(comparisons).chain(audits))
+    Box::new(runs.chain(comparisons))
 }
 
 /// Returns the blocks of the run at `index`.

@@ -35,35 +35,37 @@ const IMPLAUSIBLE_US: u64 = 100_000;
 /// A published page. It has a latency table, its releases can be ordered, and no release has two
 /// tables for a scenario. That the changes it prints are right has not been checked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Page {
+pub struct Page {
     /// The path, as specified by the user.
-    pub(crate) input: String,
+    pub input: String,
     /// The board that the file's name or the title names, if it is one of this repository's.
-    pub(crate) board: Option<String>,
+    pub board: Option<String>,
     /// True if a table identifies CPUs by number, and the page does not say which clusters they are
     /// in.
-    pub(crate) has_unknown_clusters: bool,
+    pub has_unknown_clusters: bool,
     /// The latency tables, in order.
-    pub(crate) tables: Vec<PageTable>,
+    pub tables: Vec<PageTable>,
     /// Sentences about contradictions between the page's titles and its figures.
-    pub(crate) doubts: Vec<String>,
+    pub doubts: Vec<String>,
 }
 
 /// A table of one scenario's latencies. Its columns are those of the scenario and its unit is
 /// stated, but the stated unit may be wrong, as [`Page::doubts`] then says.
 #[derive(Clone, Debug)]
-pub(crate) struct PageTable {
+pub struct PageTable {
     /// The line number of the directive, counting from 1.
-    pub(crate) line: usize,
-    pub(crate) id: ScenarioId,
+    pub line: usize,
+    /// The scenario.
+    pub id: ScenarioId,
     /// The release named in the title, such as `v2.13`; empty if there is none.
-    pub(crate) release: String,
+    pub release: String,
     /// The folder that contains the data file: `current` or `previous`.
-    pub(crate) folder: String,
+    pub folder: String,
     /// The unit specified in the title or in the columns' names, in nanoseconds.
     unit: u64,
     has_unknown_clusters: bool,
-    pub(crate) rows: Vec<PublishedRow>,
+    /// The rows.
+    pub rows: Vec<PublishedRow>,
 }
 
 /// The key used to order a page's releases.
@@ -76,7 +78,7 @@ enum ReleaseAge {
 
 impl Page {
     /// Returns each release's tables, newest release first.
-    pub(crate) fn releases(&self) -> Vec<Vec<&PageTable>> {
+    pub fn releases(&self) -> Vec<Vec<&PageTable>> {
         let mut by_age: BTreeMap<Option<ReleaseAge>, Vec<&PageTable>> = BTreeMap::new();
         for table in &self.tables {
             by_age.entry(table.age()).or_default().push(table);
@@ -97,25 +99,25 @@ impl PageTable {
     }
 
     /// Returns the changes printed on the page.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = i64> {
+    pub fn changes(&self) -> impl Iterator<Item = i64> {
         let figures = self.rows.iter().flat_map(|row| &row.figures);
         figures.filter_map(|figure| figure.change)
     }
 }
 
 /// Returns true if `path` has the file extension of a page.
-pub(crate) fn is_at(path: &Path) -> bool {
+pub fn is_at(path: &Path) -> bool {
     has_extension(path, "rst")
 }
 
 /// Returns true if a file's name ends in a dot and `extension`, in upper or lower case.
-pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
+pub fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
         .is_some_and(|path_extension| path_extension.eq_ignore_ascii_case(extension))
 }
 
 /// Returns the text of the page file at `path`. Errors start with `what`.
-pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
+pub fn read_text(what: &str, path: &Path) -> Result<String> {
     let text = read_file::text(read_file::read(what, path, FILE_MAX)?);
     text.map_err(|line| anyhow!("{}:{line}:1: not UTF-8 text", path.display()))
 }
@@ -125,7 +127,7 @@ pub(crate) fn read_text(what: &str, path: &Path) -> Result<String> {
 /// # Errors
 /// Returns an error that starts with `FILE:LINE:COLUMN: ` if a table cannot be read, or if the page
 /// has no latency table.
-pub(crate) fn read(path: &Path) -> Result<Page> {
+pub fn read(path: &Path) -> Result<Page> {
     let input = path.display().to_string();
     let text = read_text("page", path)?;
     let lines: Vec<&str> = text.lines().collect();

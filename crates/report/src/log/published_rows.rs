@@ -22,21 +22,24 @@ pub(super) struct PublishedEntry {
 
 /// A CPU's figures.
 #[derive(Clone, Debug)]
-pub(crate) struct PublishedRow {
+pub struct PublishedRow {
     /// Cluster and core.
-    pub(crate) label: (u16, u16),
-    pub(crate) figures: Vec<PublishedFigure>,
+    pub label: (u16, u16),
+    /// The figures, in the order of the columns.
+    pub figures: Vec<PublishedFigure>,
 }
 
 /// A figure, and the change printed after it.
 #[derive(Clone, Debug)]
-pub(crate) struct PublishedFigure {
+pub struct PublishedFigure {
     /// `LINE:COLUMN`, or `FILE:LINE:COLUMN` for a figure from a page.
-    pub(crate) position: String,
-    pub(crate) metric: Metric,
-    pub(crate) ns: u64,
+    pub position: String,
+    /// The metric.
+    pub metric: Metric,
+    /// The figure in nanoseconds.
+    pub ns: u64,
     /// The change in hundredths of a percent.
-    pub(crate) change: Option<i64>,
+    pub change: Option<i64>,
 }
 
 const SUSPEND: &[Metric] = &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];

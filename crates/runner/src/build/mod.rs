@@ -1,12 +1,14 @@
 //! Builds firmware, the payload, device trees, and the images made from them:
 //!
 //! * `image` builds BL33.
+//! * `acpi_files` reads ACPI tables.
 //! * `bl32` reads BL32.
 //! * `boot_arguments` checks boot arguments.
 //! * `package` builds the file that a board loads.
 //! * `flash` builds QEMU's flash image.
 //! * `from_source` builds everything that a board boots.
 
+pub mod acpi_files;
 pub mod bl32;
 pub mod boot_arguments;
 pub mod checkout;

@@ -12,7 +12,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use host::places::make_once;
-
 use runner::setup::apt::{self, Apt, Archive, BOOKWORM};
 use runner::setup::need::{PythonEnvironment, Source};
 use runner::setup::workspace::Workspace;

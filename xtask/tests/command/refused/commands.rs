@@ -27,8 +27,6 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("merge a.log b.log", &["merge no longer exists; use `report LOG…`"]),
     ("release -o new", &["release no longer exists; use `.ci/release`, a script"]),
     ("matrix lab", &["matrix no longer exists; use `history RUN…`"]),
-    ("report run.log --format bug", &["no longer supported: use --format md"]),
-    ("report run.log --format perfetto", &["no longer supported: use --format html"]),
     ("qemu --gic 4", &["'--gic <2|3>': expected 2 or 3"]),
     ("qemu --board qemu-sbsa --el 1", &["--el 1: QEMU's sbsa-ref always has EL2"]),
     ("qemu --board qemu-sbsa --gic 2", &["--gic 2: QEMU's sbsa-ref always has a GICv3"]),

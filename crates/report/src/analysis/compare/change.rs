@@ -8,36 +8,42 @@ use crate::analysis::figure::FigureKey;
 
 /// A figure that is present in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Change {
+pub struct Change {
+    /// The figure.
     #[serde(flatten)]
-    pub(crate) key: FigureKey,
+    pub key: FigureKey,
     /// The size rank, counting from 0; None if figures are compared by CPU.
     #[serde(rename = "place")]
-    pub(crate) rank: Option<usize>,
-    /// The CPU's index in the run and its index in the baseline.
-    pub(crate) cpu: CpuIndex,
-    pub(crate) old_cpu: CpuIndex,
-    pub(crate) new: ComparedValue,
-    pub(crate) old: ComparedValue,
+    pub rank: Option<usize>,
+    /// The CPU's index in the run.
+    pub cpu: CpuIndex,
+    /// The CPU's index in the baseline.
+    pub old_cpu: CpuIndex,
+    /// The value in the run.
+    pub new: ComparedValue,
+    /// The value in the baseline.
+    pub old: ComparedValue,
+    /// The verdict.
     #[serde(skip)]
-    pub(crate) outcome: ChangeOutcome,
+    pub outcome: ChangeOutcome,
 }
 
 /// A figure per operation, in the unit of its `FigureKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct ComparedValue {
-    pub(crate) figure: f64,
+pub struct ComparedValue {
+    /// The value.
+    pub figure: f64,
     /// The range of values that noise alone can explain; None for a single measurement. If the
     /// figure is from one of several rounds, this is the range for the CPU's median.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
     /// True if the figure was read from a line without a checksum.
-    pub(crate) is_doubtful: bool,
+    pub is_doubtful: bool,
 }
 
 /// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ChangeOutcome {
+pub enum ChangeOutcome {
     /// The change is within the tolerance.
     Same,
     /// The change exceeds the tolerance, but not the noise or one tick.
@@ -66,13 +72,13 @@ impl Change {
 }
 
 /// Returns the change as a percentage of the old figure; None if the old figure is zero.
-pub(crate) fn percent(new: f64, old: f64) -> Option<f64> {
+pub fn percent(new: f64, old: f64) -> Option<f64> {
     (old > 0.0).then(|| (new - old) / old * 100.0)
 }
 
 /// Returns true if the figures differ by at most `ppm` parts per million of the larger one.
 /// The comparison is exact for integers up to 9e9.
-pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
+pub fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
 
@@ -117,7 +123,7 @@ impl ChangeOutcome {
     }
 
     /// Returns true if the change is within the tolerance or the noise.
-    pub(crate) const fn is_still(self) -> bool {
+    pub const fn is_still(self) -> bool {
         matches!(self, Self::Same | Self::Noise)
     }
 

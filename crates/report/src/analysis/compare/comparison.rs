@@ -20,7 +20,7 @@ use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
 /// The tolerance used in the TF-A documentation: 2 %.
-pub(crate) const TOLERANCE_PPM: u32 = 20_000;
+pub const TOLERANCE_PPM: u32 = 20_000;
 
 /// Options for a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,23 +48,27 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The run's index in the report.
-    pub(crate) run: usize,
-    pub(crate) baseline: LoggedRun,
+    pub run: usize,
+    /// The baseline.
+    pub baseline: LoggedRun,
     /// The relative tolerance, in parts per million.
-    pub(crate) tolerance_ppm: u32,
-    pub(crate) row_pairing: RowPairing,
+    pub tolerance_ppm: u32,
+    /// How rows are paired.
+    pub row_pairing: RowPairing,
     /// The scenarios present in both runs.
-    pub(crate) scenarios: Vec<ComparedScenario>,
-    pub(crate) refused: Vec<Refused>,
+    pub scenarios: Vec<ComparedScenario>,
+    /// The scenarios that cannot be compared.
+    pub refused: Vec<Refused>,
     /// The differences that were ignored.
-    pub(crate) allowed_differences: Vec<AllowedDifference>,
-    pub(crate) findings: Vec<BasedFinding>,
+    pub allowed_differences: Vec<AllowedDifference>,
+    /// The findings about the changes.
+    pub findings: Vec<BasedFinding>,
     /// True if the differences are the cost of PMF, which only the run's firmware has.
-    pub(crate) is_pmf_cost: bool,
+    pub is_pmf_cost: bool,
 }
 
 /// Figures that have changed.
-pub(crate) const CHANGED: FindingKind = FindingKind::new("changed");
+pub const CHANGED: FindingKind = FindingKind::new("changed");
 
 /// What rules about two runs examine.
 #[derive(Clone, Copy)]
@@ -76,42 +80,45 @@ pub(crate) struct Difference<'d> {
 
 /// A scenario that is present in both runs.
 #[derive(Clone, Debug)]
-pub(crate) struct ComparedScenario {
+pub struct ComparedScenario {
     /// The scenario in the run.
-    pub(crate) key: ScenarioKey,
+    pub key: ScenarioKey,
     /// Determines which changes count: the changes by rank if CPUs wait for each other or cannot be
     /// paired, and the changes by CPU otherwise.
-    pub(crate) judged_by: ChangeList,
+    pub judged_by: ChangeList,
     /// The changes for each CPU in both runs; empty for [`RowPairing::Ambiguous`].
-    pub(crate) by_cpu: Vec<Change>,
+    pub by_cpu: Vec<Change>,
     /// The changes in the smallest figure, the second smallest, and so on. Empty if the two runs
     /// have different numbers of figures. In a parallel scenario, the smallest Powerdown belongs to
     /// the CPU that arrives first.
-    pub(crate) by_order: Vec<Change>,
+    pub by_order: Vec<Change>,
     /// CPUs without a row in the other run: first the run's CPUs, then the baseline's.
-    pub(crate) unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
+    pub unpaired: (Vec<CpuIndex>, Vec<CpuIndex>),
     /// Baseline figures not covered by the changes that count, each with its baseline CPU.
-    pub(crate) lacks: Vec<(CpuIndex, FigureKey)>,
+    pub lacks: Vec<(CpuIndex, FigureKey)>,
 }
 
 /// Specifies which list of changes determines the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum ChangeList {
+pub enum ChangeList {
+    /// The changes by CPU.
     Cpu,
+    /// The changes by size rank.
     Order,
 }
 
 /// A scenario that was not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Refused {
-    pub(crate) id: ScenarioId,
+pub struct Refused {
+    /// The scenario.
+    pub id: ScenarioId,
     /// The run's method, or the baseline's if the run lacks the scenario.
-    pub(crate) method: Method,
+    pub method: Method,
     /// The reason, and the option that allows the comparison.
-    pub(crate) why: String,
+    pub why: String,
     /// True if the baseline has figures for this scenario that the run lacks.
-    pub(crate) in_baseline: bool,
+    pub in_baseline: bool,
 }
 
 impl Refused {
@@ -175,7 +182,7 @@ impl ComparedScenario {
 impl Comparison {
     /// Returns the outcome of a change in one of a scenario's two lists. Returns None if the list
     /// does not count, or if the change is the cost of PMF, which is neither better nor worse.
-    pub(crate) fn outcome(
+    pub fn outcome(
         &self,
         scenario: &ComparedScenario,
         list: ChangeList,
@@ -186,7 +193,7 @@ impl Comparison {
     }
 
     /// Returns a scenario's regressions.
-    pub(crate) fn regressions_in<'c>(
+    pub fn regressions_in<'c>(
         &'c self,
         scenario: &'c ComparedScenario,
     ) -> impl Iterator<Item = &'c Change> {
@@ -196,7 +203,7 @@ impl Comparison {
     }
 
     /// Returns all regressions.
-    pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
+    pub fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
         self.scenarios.iter().flat_map(|scenario| {
             let changes = self.regressions_in(scenario);
             changes.map(move |change| (scenario, change))

@@ -10,15 +10,12 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::change::{Change, ChangeOutcome, ComparedValue, percent};
+pub use self::change::{Change, ChangeOutcome, ComparedValue, percent};
 pub use self::compare::compare;
 pub(super) use self::comparison::baseline_scenario;
-pub(crate) use self::comparison::{
-    CHANGED, ChangeList, ComparedScenario, Difference, scenario_title,
-};
-pub use self::comparison::{Comparison, Options};
+pub use self::comparison::{CHANGED, ChangeList, ComparedScenario, Comparison, Options, Refused};
+pub(crate) use self::comparison::{Difference, scenario_title};
 pub(super) use self::shown_side::ShownSide;
 pub(super) use self::sides::Sides;
-pub use self::sides::name_rows;
-pub(crate) use self::sides::{RowCpu, RowPairing};
-pub(crate) use crate::analysis::conditions::AllowedDifference;
+pub use self::sides::{RowCpu, RowPairing, name_rows};
+pub use crate::analysis::conditions::AllowedDifference;

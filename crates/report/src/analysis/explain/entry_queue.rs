@@ -10,7 +10,7 @@ use super::suite_tables::{SuiteTables, even_intervals, exceeds};
 use crate::analysis::findings::BasedFinding;
 
 /// CPUs that wait for each other while powering down.
-pub(crate) const ENTRY_QUEUE: FindingKind = FindingKind::new("entry-queue");
+pub const ENTRY_QUEUE: FindingKind = FindingKind::new("entry-queue");
 
 /// Applies if parallel entries grow in even steps and the longest one exceeds the longest serial
 /// one by at least half.

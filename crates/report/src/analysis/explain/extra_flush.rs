@@ -10,7 +10,7 @@ use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 
 /// Cluster flushes by CPUs that are not the last man.
-pub(crate) const EXTRA_FLUSH: FindingKind = FindingKind::new("extra-flush");
+pub const EXTRA_FLUSH: FindingKind = FindingKind::new("extra-flush");
 
 /// Applies if several CPUs of a cluster flush its caches in parallel, or if CPUs do so although the
 /// lead keeps their cluster on.

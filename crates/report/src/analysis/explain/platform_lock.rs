@@ -11,7 +11,7 @@ use super::uniform_exits::UniformExits;
 use crate::analysis::findings::BasedFinding;
 
 /// A platform lock.
-pub(crate) const PLATFORM_LOCK: FindingKind = FindingKind::new("platform-lock");
+pub const PLATFORM_LOCK: FindingKind = FindingKind::new("platform-lock");
 
 /// Applies if parallel entries to level 0 grow in even steps although exits do not queue.
 pub(in crate::analysis) fn platform_lock(tables: &SuiteTables<'_>) -> Option<BasedFinding> {

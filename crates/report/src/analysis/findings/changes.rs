@@ -15,7 +15,7 @@ use crate::log::grouped::grouped;
 /// Figures that merely moved to different CPUs.
 pub(crate) const REORDERED: FindingKind = FindingKind::new("reordered");
 /// Figures that did not change.
-pub(crate) const UNCHANGED: FindingKind = FindingKind::new("unchanged");
+pub const UNCHANGED: FindingKind = FindingKind::new("unchanged");
 
 /// The maximum number of CPUs, positions or points that a sentence lists. The tables list all of
 /// them.

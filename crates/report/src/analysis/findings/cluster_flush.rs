@@ -15,7 +15,7 @@ use super::based_finding::BasedFinding;
 use crate::analysis::compare::{Change, ComparedScenario, Difference};
 
 /// CPUs that started or stopped flushing their cluster's cache.
-pub(crate) const FLUSH_OF_CLUSTER: FindingKind = FindingKind::new("flush-of-cluster");
+pub const FLUSH_OF_CLUSTER: FindingKind = FindingKind::new("flush-of-cluster");
 
 /// The minimum ratio between a flush of a cluster's caches and one of a CPU's own. A smaller
 /// difference may have another cause.

@@ -11,7 +11,7 @@ use crate::analysis::fit::{Curve, LinearFit, curves};
 use crate::analysis::value_text::time;
 
 /// How Powerdown grows with the number of CPUs that go down together.
-pub(crate) const CONTENTION: FindingKind = FindingKind::new("contention");
+pub const CONTENTION: FindingKind = FindingKind::new("contention");
 
 /// Describes how Powerdown grows with the number of CPUs that go down together.
 pub(super) fn contention(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

@@ -10,7 +10,7 @@ use crate::analysis::fit::{Curve, LevelingFit, curves, extent, is_level};
 use crate::analysis::value_text::time;
 
 /// How the flush grows with the amount of dirty data.
-pub(crate) const DIRTY_FLUSH: FindingKind = FindingKind::new("dirty-flush");
+pub const DIRTY_FLUSH: FindingKind = FindingKind::new("dirty-flush");
 
 /// Describes how the flush grows with the amount of dirty data, and where it levels off.
 pub(super) fn dirty_flush(&Subject { run, scenario, .. }: &Subject<'_>) -> Vec<Finding> {

@@ -18,11 +18,11 @@ mod rules;
 mod warm_and_cold;
 
 pub use self::based_finding::{BasedFinding, Basis, basis_text};
-pub(crate) use self::changes::UNCHANGED;
+pub use self::changes::UNCHANGED;
 pub(super) use self::cluster_flush::FLUSH_CONTRAST;
-pub(crate) use self::cluster_flush::FLUSH_OF_CLUSTER;
-pub(crate) use self::contention::CONTENTION;
-pub(crate) use self::dirty_flush::DIRTY_FLUSH;
+pub use self::cluster_flush::FLUSH_OF_CLUSTER;
+pub use self::contention::CONTENTION;
+pub use self::dirty_flush::DIRTY_FLUSH;
 pub(crate) use self::rules::difference_findings;
 pub use self::rules::{explanations, findings};
 #[cfg(test)]

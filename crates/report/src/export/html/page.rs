@@ -19,7 +19,6 @@ use crate::export::document::{Block, Charts};
 use crate::export::drawing::Chart;
 use crate::export::escape::xml;
 use crate::export::history_document::title as history_title;
-use crate::export::idle_audit_document::title as idle_title;
 use crate::export::report_data::Report;
 use crate::export::report_document::{board, document};
 use crate::export::template::render;
@@ -42,20 +41,10 @@ that are not comparable. Each figure is compared with the one from the most rece
 release that has it; a change that exceeds both the tolerance and the noise is a step. \
 A figure marked with ? is from a line without a checksum and is not verified.";
 
-const IDLE_NOTES: &str = "\
-The measured worst case of a latency is the maximum over all CPUs that use the state, all scenarios \
-and all samples. It is not an upper bound. Entry and Exit come from the firmware's timestamps, Wake \
-from the caller. The wake-up latency of a state is wakeup-latency-us or, if that is missing, the sum \
-of entry and exit.";
-
 pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     if let Some(history) = &report.history {
         let title = history_title(history, &report.runs);
         return write_page(&title, HISTORY_NOTES, document(report).collect(), out);
-    }
-    if report.is_idle_audit() {
-        let title = idle_title(report);
-        return write_page(&title, IDLE_NOTES, document(report).collect(), out);
     }
     let boards = report.runs.iter().map(board);
     let title = format!("PSCI latencies of {}", boards.dedup().join(", "));
