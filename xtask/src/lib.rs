@@ -6,7 +6,6 @@
 //! |---|---|
 //! | [`profile`] | instructions by function |
 //! | [`commits`] | profiles and checks across a range of commits |
-//! | [`verify`] | cache maintenance checks |
 //! | [`cli`] | the command line |
 //!
 //! Each folder imports only from the folders above it. The commands in [`cli`] and the
@@ -17,4 +16,3 @@
 pub mod cli;
 pub mod commits;
 pub mod profile;
-pub mod verify;

@@ -3,12 +3,14 @@
 //! | file | task |
 //! |---|---|
 //! | [`scratch`] | a folder in which a program is run |
+//! | [`code`] | the instructions in the linked image |
 //! | [`packages`] | Firmware Image Packages and what they are made of |
 //!
 //! Its functions panic if something fails, because that is how a test fails.
 
 #![forbid(unsafe_code)]
 
+pub mod code;
 pub mod packages;
 pub mod scratch;
 

@@ -21,10 +21,9 @@ use super::qemu::QemuArguments;
 use super::stick::StickArguments;
 use super::test::TestArguments;
 use super::tree::TreeVerb;
-use super::verify::VerifyArguments;
 use super::{
     bisect, boards, efi, fip, image, ledger, payload, profile, qemu, repeat, stick, test, tool,
-    tree, verify,
+    tree,
 };
 use runner::setup::workspace::Workspace;
 
@@ -107,7 +106,6 @@ Details: docs/device-trees.md, docs/efi.md")]
     Profile(ProfileArguments),
     Ledger(LedgerArguments),
     Bisect(BisectArguments),
-    Verify(VerifyArguments),
 }
 
 /// Returns the definition of this program's own verbs.
@@ -159,6 +157,5 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
         XtaskVerb::Profile(arguments) => profile::run(&arguments),
         XtaskVerb::Ledger(arguments) => ledger::run(&arguments),
         XtaskVerb::Bisect(arguments) => bisect::run(&arguments),
-        XtaskVerb::Verify(arguments) => verify::run(&arguments),
     }
 }

@@ -19,6 +19,5 @@ mod test;
 mod tests;
 mod tool;
 mod tree;
-mod verify;
 
 pub use self::main::{command, main};

@@ -18,7 +18,6 @@ const ONLY_READ: &[(&str, &str)] = &[
     ("profile", "boots QEMU"),
     ("ledger", "builds TF-A and boots QEMU"),
     ("bisect", "builds TF-A and boots QEMU"),
-    ("verify", "boots QEMU"),
     ("test", "runs all tests, including this one"),
     ("setup", "installs packages"),
     (

@@ -5,7 +5,6 @@ mod support;
 
 mod audit_idle;
 mod bisect;
-mod cache_maintenance;
 mod ci;
 mod deny_skipped;
 mod efi;

@@ -26,6 +26,7 @@ pub mod payload;
 pub mod plugin;
 pub mod signer;
 pub mod stick;
+pub mod test_programs;
 pub mod tf_a;
 
 pub use self::given_states::GivenStates;

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use anyhow::{Context, Result, bail};
-
 use runner::qemu::positions::NamedMemory;
 
 /// An instruction executed on a CPU.
