@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use test_support::code::Code;
+
 use super::ISB;
-use super::code::Code;
 
 /// Returns the name of a barrier, maintenance or system register instruction, or None for any other
 /// word (Arm ARM, C4.1.66 "System instructions").

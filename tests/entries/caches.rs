@@ -1,8 +1,9 @@
 //! Checks when the reset code skips writing back the image, and that a translation table's memory
 //! is cleared before the table is linked. The `coherence` module checks the cache maintenance.
 
+use test_support::code::{Code, Flow, flow};
+
 use super::accesses_memory;
-use super::code::{Code, Flow, flow};
 
 const DSB_ISHST: u32 = 0xd503_3a9f;
 

@@ -2,8 +2,9 @@
 //! (`src/machine/memory/mmio.rs`). Such loads occur in only three places, which are checked here.
 //! `tests/house` checks that there are no other such loads.
 
+use test_support::code::Code;
+
 use super::accesses_memory;
-use super::code::Code;
 
 /// LDARB, LDARH, 32-bit LDAR and 64-bit LDAR, with the register fields masked out.
 const ACQUIRES: [u32; 4] = [0x08df_fc00, 0x48df_fc00, 0x88df_fc00, 0xc8df_fc00];

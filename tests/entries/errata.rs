@@ -2,8 +2,9 @@
 //! Cortex-A53 MPCore Software Developers Errata Notice). Both compiled code and assembly are
 //! searched, because the compiler's workaround does not cover assembly.
 
+use test_support::code::Code;
+
 use super::accesses_memory;
-use super::code::Code;
 
 /// Returns true for a 64-bit multiply-accumulate: MADD, MSUB, SMADDL, SMSUBL, UMADDL or UMSUBL, but
 /// not MUL and similar aliases, whose Ra is XZR.

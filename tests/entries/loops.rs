@@ -1,6 +1,7 @@
 //! The micro-benchmark loops, and the timed regions around them.
 
-use super::code::Code;
+use test_support::code::Code;
+
 use super::{HVC, ISB, PATHS, SMC};
 
 const RET: u32 = 0xd65f_03c0;

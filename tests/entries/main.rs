@@ -7,12 +7,8 @@
 
 mod barriers;
 mod caches;
-
-mod code;
-mod coherence;
 mod devices;
 mod errata;
-mod interpreter;
 mod loops;
 mod serrors;
 mod suspend;
@@ -20,26 +16,11 @@ mod suspend;
 use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
-use code::{Code, Flow, flow};
+use test_support::code::{Code, Flow, flow, writes_sctlr};
 
 /// Returns true for a word that loads or stores (Arm ARM, C4.1: op0 is x1x0).
 fn accesses_memory(word: u32) -> bool {
     word >> 25 & 0b0101 == 0b0100
-}
-
-/// Returns true for `msr sctlr_el1`, `msr sctlr_el2` or `msr sctlr_el3`.
-fn writes_sctlr(word: u32) -> bool {
-    matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
-}
-
-/// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does this, with
-/// two exceptions. After an entry at EL3, one write keeps the caches off at the next level, where
-/// the same path continues ([`leaving_el3_keeps_them_off`]). During reset, other writes turn the
-/// caches off.
-fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
-    let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
-    let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
-    writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
 }
 
 /// The loads and stores in the reset path, each listed once. The reset code must relocate the
@@ -91,7 +72,7 @@ fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<()> {
     let mut accesses = BTreeMap::new();
     let mut turns_on = false;
     code.follow(entry, (), |address, word, ()| {
-        let is_end = turns_caches_on(code, address, word);
+        let is_end = code.turns_caches_on(address, word);
         turns_on |= is_end;
         if accesses_memory(word) {
             accesses.insert(address, word);

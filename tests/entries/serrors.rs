@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-
-use super::code::Code;
+use test_support::code::Code;
 
 /// `msr daifclr, #4`: only PSTATE.A.
 const UNMASK: u32 = 0xd503_44ff;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::code::{Code, Flow, flow};
+use test_support::code::{Code, Flow, flow};
 
 /// `blr xN`: the timed call, or the call to the `start` closure if that call is indirect.
 fn is_indirect(word: u32) -> bool {

@@ -1,16 +1,8 @@
 //! `cargo xtask`, as a library with a thin `main`.
 //!
-//! Reports and board files are in the `report` and `boards` crates.
-//!
-//! | folder | task |
-//! |---|---|
-//! | [`verify`] | cache maintenance checks |
-//! | [`cli`] | the command line |
-//!
-//! Each folder imports only from the folders above it. The commands in [`cli`] and the
-//! whole-program tests call the same functions.
+//! It has the verbs that build and run the core. The verbs of `psci-report` and of the tools in
+//! `tools/` are programs of their own, which it builds and runs when they are needed.
 
 #![forbid(unsafe_code)]
 
 pub mod cli;
-pub mod verify;

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use hardware::board::{GicVersion, Mpidr, Region};
 use hardware::image::Conduit;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::devices::{Frame, GicChoice, Timer, UartEntry, WatchdogEntry};
 use super::firmware::{Firmware, yes};
@@ -101,8 +102,6 @@ pub struct Qemu {
     pub since: Option<Version>,
     /// The start address of the machine's memory, if `memory` lists only part of it.
     pub memory_base: Option<u64>,
-    /// The memory that only the secure world can access, if the firmware uses it.
-    pub secure_memory: Option<Region>,
     /// The index of the board's UART in the machine's list of serial ports.
     #[serde(default)]
     pub serial: u32,
@@ -169,6 +168,9 @@ pub struct BoardFile {
     pub publish: Option<Publish>,
     /// The QEMU options, if QEMU emulates the board.
     pub qemu: Option<Qemu>,
+    /// The tables of the tools in `tools/`, by name. Only the tool itself reads its table.
+    #[serde(default)]
+    tool: BTreeMap<String, toml::Table>,
 }
 
 impl BoardFile {
@@ -182,6 +184,16 @@ impl BoardFile {
                 known.join(", ")
             )
         })
+    }
+
+    /// Reads the table `[tool.NAME]`, or returns None if there is none.
+    ///
+    /// # Errors
+    /// Returns an error if the table has unknown or missing keys or impossible values.
+    pub fn tool_table<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let table = self.tool.get(name).cloned();
+        let read = table.map(T::deserialize).transpose();
+        read.with_context(|| format!("platforms/{}/board.toml: [tool.{name}]", self.name))
     }
 
     /// Returns the default GIC version. The value is meaningless if the board has no GIC.

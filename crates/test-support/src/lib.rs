@@ -3,6 +3,7 @@
 //! | file | task |
 //! |---|---|
 //! | [`scratch`] | a folder in which a program is run |
+//! | [`code`] | the instructions in the linked image |
 //! | [`packages`] | Firmware Image Packages and what they are made of |
 //! | [`tree_text`] | device trees as text |
 //! | [`mutations`] | mutations of a parser's inputs |
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod browser;
+pub mod code;
 pub mod examples;
 pub mod mutations;
 pub mod packages;

@@ -57,7 +57,7 @@ pub fn check_plan(spec: &RunSpec) -> Result<()> {
 
 /// Builds the plugin.
 pub fn build_plugin(workspace: &Workspace) -> Result<PathBuf> {
-    plugin::build(workspace, "profile")
+    plugin::build(workspace, "profile-plugin")
 }
 
 /// Returns an error if there is no space for a file in `dir`, the folder for temporary files.

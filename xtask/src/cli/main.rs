@@ -17,8 +17,7 @@ use super::payload::PayloadArguments;
 use super::qemu::QemuArguments;
 use super::test::TestArguments;
 use super::tree::TreeVerb;
-use super::verify::VerifyArguments;
-use super::{boards, fip, image, payload, qemu, repeat, test, tool, tree, verify};
+use super::{boards, fip, image, payload, qemu, repeat, test, tool, tree};
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\
@@ -94,7 +93,6 @@ Details: docs/device-trees.md")]
         #[command(subcommand)]
         verb: TreeVerb,
     },
-    Verify(VerifyArguments),
 }
 
 /// Returns the definition of this program's own verbs.
@@ -141,6 +139,5 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
         XtaskVerb::Payload(arguments) => payload::run(&arguments),
         XtaskVerb::Fip { verb } => fip::verbs::run(verb),
         XtaskVerb::Tree { verb } => tree::run(verb),
-        XtaskVerb::Verify(arguments) => verify::run(&arguments),
     }
 }

@@ -13,6 +13,5 @@ mod test;
 mod tests;
 mod tool;
 mod tree;
-mod verify;
 
 pub use self::main::{command, main};

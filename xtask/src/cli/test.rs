@@ -14,6 +14,7 @@ use hardware::text::plural::many;
 use host::progress::{NOTE, StepProgress, in_words, say};
 use host::{process, side_by_side};
 use regex::Regex;
+use runner::build::test_programs::TestPrograms;
 use runner::build::{payload, tf_a};
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, linux_trees};
@@ -143,51 +144,6 @@ pub(super) fn run(arguments: &TestArguments) -> Result<u8> {
     }
     say(&results.line(started.elapsed(), is_success, filter)?);
     Ok(u8::from(!results.failures.is_empty()))
-}
-
-/// Test programs that a single `cargo test` builds and runs.
-pub(super) struct TestPrograms {
-    /// cargo options that select the programs.
-    packages: &'static str,
-    /// Options for the programs.
-    options: &'static str,
-    /// An environment variable for cargo.
-    environment: Option<(&'static str, &'static str)>,
-    /// Cargo's target directory.
-    target: PathBuf,
-}
-
-impl TestPrograms {
-    /// Returns the tests of what CPUs share. A test program uses either loom's atomics or the
-    /// hardware's, so these are built separately.
-    pub(super) fn loom(workspace: &Workspace) -> Self {
-        Self {
-            packages: "--package sync --test loom",
-            options: "",
-            environment: Some(("RUSTFLAGS", "--cfg loom")),
-            target: workspace.target.join("loom"),
-        }
-    }
-
-    /// Returns the tests of the instructions in the payload's image.
-    pub(super) fn entries(workspace: &Workspace) -> Self {
-        Self {
-            packages: "--package psci-bench --test entries",
-            options: "",
-            environment: None,
-            target: workspace.target.clone(),
-        }
-    }
-
-    /// Returns the command that builds and runs the programs.
-    pub(super) fn cargo_test(&self, workspace: &Workspace) -> Command {
-        let mut command = process::cargo();
-        command.arg("test").args(self.packages.split(' '));
-        command.arg("--target-dir").arg(&self.target);
-        command.envs(self.environment);
-        command.current_dir(&workspace.root);
-        command
-    }
 }
 
 /// The results of all test programs.

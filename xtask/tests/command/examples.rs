@@ -15,7 +15,6 @@ use crate::support::{outcome, path_with, script, xtask};
 /// Subcommands whose examples are not run here, with the reason for each.
 const ONLY_READ: &[(&str, &str)] = &[
     ("qemu", "boots QEMU"),
-    ("verify", "boots QEMU"),
     ("test", "runs all tests, including this one"),
     ("setup", "installs packages"),
     (

@@ -3,7 +3,6 @@
 #[path = "../support.rs"]
 mod support;
 
-mod cache_maintenance;
 mod ci;
 mod deny_skipped;
 mod fip_build;

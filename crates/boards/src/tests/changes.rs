@@ -10,7 +10,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("title =", "titel =")],
         "2: unknown field `titel`, expected one of `name`, `title`, `verified`, `note`, \
          `load-address`, `default-firmware`, `memory`, `reserved`, `uart`, `psci`, `timer`, \
-         `gic`, `watchdog`, `cpus`, `firmware`, `package`, `publish`, `qemu`"),
+         `gic`, `watchdog`, `cpus`, `firmware`, `package`, `publish`, `qemu`, `tool`"),
     (&[("title = \"A made-up board\"", "")], "1: missing field `title`"),
     (&[("level = 1", "")], "70: missing field `level`"),
     (&[("max-cpus = 16", "")], "62: missing field `max-cpus`"),

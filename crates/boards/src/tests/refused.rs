@@ -4,6 +4,7 @@
 use hardware::board::Mpidr;
 use hardware::image::UartKind;
 use itertools::Itertools as _;
+use serde::Deserialize;
 
 use super::BOARD as GOOD;
 use super::changes::{ACCEPTED, REFUSED};
@@ -38,6 +39,29 @@ fn wrong_board_files_are_refused_by_line_and_path() {
         }
     }
     assert!(is_right);
+}
+
+/// A tool's table is not read until the tool reads it.
+#[test]
+fn tool_table_is_read_by_its_tool() {
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Table {
+        size: u32,
+    }
+    let text = format!("{GOOD}\n[tool.good]\nsize = 3\n[tool.odd]\nsice = 3\n");
+    let board = crate::parse("", &text).expect("a good board");
+    let good = board.tool_table("good").expect("a good table");
+    assert_eq!(good, Some(Table { size: 3 }));
+    let absent = board.tool_table::<Table>("absent").expect("no table");
+    assert_eq!(absent, None);
+    let error = board.tool_table::<Table>("odd").expect_err("unknown key");
+    let error = format!("{error:#}");
+    let place = format!("platforms/{}/board.toml: [tool.odd]: ", board.name);
+    assert!(
+        error.starts_with(&place) && error.contains("sice"),
+        "{error}"
+    );
 }
 
 #[test]

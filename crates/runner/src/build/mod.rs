@@ -23,6 +23,7 @@ pub mod image_source;
 pub mod package;
 pub mod payload;
 pub mod plugin;
+pub mod test_programs;
 pub mod tf_a;
 
 pub use self::given_states::GivenStates;

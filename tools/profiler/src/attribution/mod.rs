@@ -19,7 +19,7 @@ mod code;
 mod decode;
 mod memory_events;
 mod record;
-#[path = "../../../../crates/plugins/profile/src/record_format.rs"]
+#[path = "../../plugin/src/record_format.rs"]
 mod record_format;
 mod samples;
 

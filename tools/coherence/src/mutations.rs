@@ -12,8 +12,13 @@ pub enum Killer {
     Checker(&'static str),
     /// The checker finds nothing, but a CPU takes an exception and the payload dumps it.
     Dump,
-    /// Only `tests/entries` detects the mutation. Contains the reason why no run can detect it.
-    Entries(&'static str),
+    /// Only a test program detects the mutation.
+    Tests {
+        /// The folder of the test program.
+        program: &'static str,
+        /// Why no run can detect the mutation.
+        reason: &'static str,
+    },
 }
 
 /// The change to an image.
@@ -51,9 +56,14 @@ const IVAC: u32 = 0xd508_7623;
 const TLBI_E2: u32 = 0xd50c_871f;
 const IC_IALLU: u32 = 0xd508_751f;
 
-const NO_TLB: Killer =
-    Killer::Entries("neither QEMU nor the model has a stale TLB or instruction cache");
-const OTHERS: Killer = Killer::Entries("in a run, no other CPU has its caches on at that time");
+const NO_TLB: Killer = Killer::Tests {
+    program: "tests/entries",
+    reason: "neither QEMU nor the model has a stale TLB or instruction cache",
+};
+const OTHERS: Killer = Killer::Tests {
+    program: "tests/before_caches",
+    reason: "in a run, no other CPU has its caches on at that time",
+};
 
 const fn remove(
     at: &'static str,

@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cache_model::{AccessKind, CacheActor, CacheFinding, CacheModel, Maintenance};
-
-use super::code::{Code, Flow, flow};
-use super::writes_sctlr;
+use test_support::code::{Code, Flow, flow, signed, writes_sctlr};
 
 /// The address at which the image is loaded.
 pub const BASE: u64 = 0x6000_0000;
@@ -245,7 +243,7 @@ impl<'c> Cpu<'c> {
         match word >> 23 {
             // ADR, ADRP.
             _ if word & 0x1f00_0000 == 0x1000_0000 => {
-                let offset = super::code::signed((word >> 5 & 0x7_ffff) << 2 | word >> 29 & 3, 21);
+                let offset = signed((word >> 5 & 0x7_ffff) << 2 | word >> 29 & 3, 21);
                 self.x[d] = match word >> 31 {
                     0 => self.pc.wrapping_add_signed(offset),
                     _ => (self.pc & !0xfff).wrapping_add_signed(offset << 12),
@@ -364,14 +362,14 @@ impl<'c> Cpu<'c> {
     /// Executes LDR, STR, LDP and STP of X registers, in the forms used by the entry code.
     fn access(&mut self, word: u32, d: usize, n: usize, index: u64) {
         let base = self.x[n];
-        let post = super::code::signed(word >> 12 & 0x1ff, 9);
+        let post = signed(word >> 12 & 0x1ff, 9);
         let is_load = word >> 22 & 1 == 1;
         let (address, after, second) = match word >> 21 {
             0x7c8..0x7cc => (base + 8 * u64::from(word >> 10 & 0xfff), base, None),
             0x7c0 | 0x7c2 if word >> 10 & 3 == 1 => (base, base.wrapping_add_signed(post), None),
             0x7c1 | 0x7c3 if word >> 12 & 0xf == 7 => (base + 8 * index, base, None),
             0x544..=0x54b => {
-                let offset = 8 * super::code::signed(word >> 15 & 0x7f, 7);
+                let offset = 8 * signed(word >> 15 & 0x7f, 7);
                 let pair = Some((word >> 10 & 0x1f) as usize);
                 let moved = base.wrapping_add_signed(offset);
                 match word >> 23 & 3 {

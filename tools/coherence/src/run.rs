@@ -5,6 +5,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use follow::RunWatcher;
+use hardware::board::Region;
 use host::TmpdirContext as _;
 use host::progress::StepProgress;
 use host::{interrupt, read_file};
@@ -15,9 +16,14 @@ use runner::qemu::prepared::Prepared;
 use runner::qemu::run_spec::RunSpec;
 use runner::setup::newer_qemu;
 use runner::setup::workspace::Workspace;
+use serde::Deserialize;
 
 use super::findings::{self, Covered, PlacedFinding};
 
+/// The name of this tool's table in a board file.
+const TOOL: &str = "coherence";
+/// The package of the plugin.
+const PLUGIN: &str = "coherence-plugin";
 /// Functions in which a CPU discards the state that it loses in a power-down, or would lose on a
 /// board. BL31 contains one of them: on the overlay platform, the first; on TF-A's own platforms
 /// for QEMU, the second, in which a CPU waits to be started again. In both functions, the CPU's
@@ -25,6 +31,14 @@ use super::findings::{self, Covered, PlacedFinding};
 const POWER_LOSS: [&str; 2] = ["lose_system_registers", "plat_secondary_cold_boot_setup"];
 /// Part of an exception dump.
 const DUMP: &str = "ESR";
+
+/// This tool's table in a board file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct BoardTable {
+    /// The memory of QEMU's machine that only the secure world can access.
+    secure_memory: Region,
+}
 
 /// A machine that runs with the checker.
 #[derive(Debug)]
@@ -61,9 +75,10 @@ fn memory(spec: &RunSpec) -> Result<String> {
     let cluster = clusters.first().map_or(1, Vec::len);
     let begin = board.memory_base();
     let end = begin + (recipe.memory_mib << 20);
-    let secure = recipe
-        .secure_memory
-        .context("[qemu] has no secure-memory")?;
+    let table = board.tool_table::<BoardTable>(TOOL)?;
+    let secure = table
+        .context("the board file has no [tool.coherence]")?
+        .secure_memory;
     Ok(format!(
         ",memory={begin:x}-{end:x},secure={:x}-{:x},cluster=0-{cluster:x}",
         secure.base,
@@ -79,7 +94,7 @@ impl Checker {
         spec.icount = true;
         let mut prepared = prepare::prepare(&spec)?;
         prepared.set_path(newer_qemu(&workspace)?);
-        let mut plugin = OsString::from(plugin::build(&workspace, "coherence")?);
+        let mut plugin = OsString::from(plugin::build(&workspace, PLUGIN)?);
         plugin.push(memory(&spec)?);
         let bl31 = prepared.bl31().context("the checker needs TF-A in flash")?;
         let elf = read_file::read_own(&bl31)?;

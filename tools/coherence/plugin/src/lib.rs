@@ -9,7 +9,7 @@
 //! in any cache, because an earlier stage may have left it that way. In `loss=A-B`, A is the
 //! address of the firmware instruction at which a CPU loses power. `memory=A-B` and `secure=A-B`
 //! specify the machine's RAM, and `cluster=A-B` is the range of CPU numbers in the first cluster;
-//! all clusters have the same size. `xtask/src/verify/findings.rs` reads the findings.
+//! all clusters have the same size. `tools/coherence/src/findings.rs` reads the findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

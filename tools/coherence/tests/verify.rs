@@ -1,10 +1,11 @@
-//! `cargo xtask verify`.
+//! `cargo xtask verify --quick`.
 
-use crate::support::{called, xtask};
+use test_support::{called, command};
 
 #[test]
 fn payload_has_no_finding_and_mutations_have() {
-    let (code, out, stderr) = called(&mut xtask(&["verify", "--quick"]));
+    let program = env!("CARGO_BIN_EXE_psci-coherence");
+    let (code, out, stderr) = called(&mut command(program, &["verify", "--quick"]));
     assert_eq!(code, 0, "{out}{stderr}");
     assert!(out.ends_with("psci-bench: verified\n"), "{out}");
     let words = [

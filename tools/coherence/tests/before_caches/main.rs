@@ -1,6 +1,8 @@
 //! Runs the code that executes before the caches are on, from all three entry points, under the
 //! cache model. The runs cover every instruction and all kinds of loaders and CPUs.
 
+mod interpreter;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::RangeInclusive;
@@ -9,10 +11,9 @@ use cache_model::{AccessKind, CacheActor, CacheFault, LINE};
 use hardware::image::UartKind;
 use object::{Object, ObjectSection};
 use runner::setup::workspace::Workspace;
+use test_support::code::Code;
 
-use super::code::Code;
-use super::interpreter::{BASE, Cpu, UART};
-use super::turns_caches_on;
+use interpreter::{BASE, Cpu, UART};
 
 const ID_AA64PFR0: u32 = 0xd538_0400;
 const ID_AA64PFR1: u32 = 0xd538_0420;
@@ -274,7 +275,7 @@ fn all(code: &Code, entry: &str) -> BTreeSet<u64> {
     let mut all = BTreeSet::new();
     let followed = code.follow(entry, (), |address, word, ()| {
         all.insert(address);
-        Ok((!turns_caches_on(code, address, word)).then_some(()))
+        Ok((!code.turns_caches_on(address, word)).then_some(()))
     });
     followed.expect("paths");
     all

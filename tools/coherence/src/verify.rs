@@ -1,4 +1,4 @@
-//! `cargo xtask verify`.
+//! The `verify` verb.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,25 @@ use host::progress::say;
 use host::stdout::Out;
 use host::{interrupt, read_file};
 use runner::build::payload;
+use runner::build::test_programs::TestPrograms;
 use runner::qemu::run_spec::RunSpec;
 use runner::setup::workspace::Workspace;
 use thiserror::Error;
 
-use crate::cli::test::TestPrograms;
-use crate::verify::findings::PlacedFinding;
-use crate::verify::mutations::{self, Killer};
-use crate::verify::run::{CheckedRun, Checker};
+use super::findings::PlacedFinding;
+use super::mutations::{self, Killer};
+use super::run::{CheckedRun, Checker};
 
 /// Check cache maintenance using a cache model and mutations.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cargo xtask verify
-  cargo xtask verify --quick
-  cargo xtask verify --tf-a ../trusted-firmware-a
+  {program} verify
+  {program} verify --quick
+  {program} verify --tf-a ../trusted-firmware-a
 
 Exit codes: 1 for a finding, a run that does not pass, or an undetected mutation
-Details: docs/verification.md")]
+Details: tools/coherence/README.md")]
 pub struct VerifyArguments {
     /// Run only two CPUs and the mutations.
     #[arg(long)]
@@ -71,7 +71,7 @@ const SBSA: &[RunToVerify] = &[
     ("--board qemu-sbsa --smp 9", WARM, false),
 ];
 
-pub(super) fn run(arguments: &VerifyArguments) -> Result<u8> {
+pub fn run(arguments: &VerifyArguments) -> Result<u8> {
     let mut out = Out::default();
     let mut is_good = true;
     let mut runs = Vec::new();
@@ -185,10 +185,20 @@ fn judge(killer: Killer, checked: &CheckedRun) -> Result<String, NotFound<'_>> {
             (0, true) => Ok(format!("exception dump without a finding; {line}")),
             _ => Err(NotFound::NoDump { count, line }),
         },
-        Killer::Entries(why) => match count {
-            0 => Ok(format!("detected only by tests/entries: {why}")),
+        Killer::Tests { program, reason } => match count {
+            0 => Ok(format!("detected only by {program}: {reason}")),
             _ => Ok(format!("{count} findings")),
         },
+    }
+}
+
+/// Returns the tests that execute the entry code on the cache model.
+fn before_caches(workspace: &Workspace) -> TestPrograms {
+    TestPrograms {
+        packages: "--package coherence --test before_caches",
+        options: "",
+        environment: None,
+        target: workspace.target.clone(),
     }
 }
 
@@ -199,7 +209,7 @@ fn test(out: &mut Out) -> Result<bool> {
     for (what, programs) in [
         (
             "All instructions before the caches are on",
-            TestPrograms::entries(&workspace),
+            before_caches(&workspace),
         ),
         ("The hand-over between CPUs", TestPrograms::loom(&workspace)),
     ] {

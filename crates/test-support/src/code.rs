@@ -11,11 +11,14 @@ use runner::setup::workspace::Workspace;
 /// The program's code, indexed by address, and its symbols.
 #[derive(Clone)]
 pub struct Code {
+    /// The words by address.
     pub words: BTreeMap<u64, u32>,
+    /// The addresses of the symbols.
     pub symbols: BTreeMap<String, u64>,
 }
 
 impl Code {
+    /// Builds the payload and loads its code.
     pub fn load() -> Self {
         let workspace = Workspace::find().expect("the workspace");
         let path = payload::build(&workspace).expect("the payload builds");
@@ -30,11 +33,13 @@ impl Code {
         }
     }
 
+    /// Returns the address of a symbol.
     pub fn symbol(&self, name: &str) -> u64 {
         let found = self.symbols.get(name);
         *found.unwrap_or_else(|| panic!("no symbol {name}"))
     }
 
+    /// Returns the word at an address.
     pub fn word(&self, address: u64) -> u32 {
         let found = self.words.get(&address);
         *found.unwrap_or_else(|| panic!("no code at {address:#x}"))
@@ -52,11 +57,22 @@ impl Code {
         found.map(|(address, _)| *address).collect()
     }
 
+    /// Returns a copy in which `words` replace those at `at`.
     pub fn with(&self, at: u64, words: &[u32]) -> Self {
         let mut code = self.clone();
         code.words
             .extend((at..).step_by(4).zip(words.iter().copied()));
         code
+    }
+
+    /// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does this,
+    /// with two exceptions. After an entry at EL3, one write keeps the caches off at the next level,
+    /// where the same path continues (a test in `tests/entries` checks this). During reset, other
+    /// writes turn the caches off.
+    pub fn turns_caches_on(&self, at: u64, word: u32) -> bool {
+        let leaving = self.symbol("leave_el3")..self.symbol("left_el3");
+        let turning_off = self.symbol("turn_caches_off")..self.symbol("caches_are_off");
+        writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
     }
 
     /// Follows every path from the `entry` symbol. `step` receives an address, the word at that
@@ -109,6 +125,11 @@ fn text(file: &object::File<'_>) -> BTreeMap<u64, u32> {
         .collect()
 }
 
+/// Returns true for `msr sctlr_el1`, `msr sctlr_el2` or `msr sctlr_el3`.
+pub fn writes_sctlr(word: u32) -> bool {
+    matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000 | 0xd51e_1000)
+}
+
 /// Sign-extends the low `bits` of `value`.
 pub fn signed(value: u32, bits: u32) -> i64 {
     i64::from(value << (32 - bits)) << 32 >> (64 - bits)
@@ -129,6 +150,7 @@ pub enum Flow {
     Return,
 }
 
+/// Returns where execution continues after `word`.
 pub fn flow(word: u32) -> Flow {
     match word {
         w if w >> 26 == 0b00_0101 => Flow::Jump(signed(w, 26) * 4),

@@ -1,0 +1,86 @@
+//! The `psci-coherence` program.
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use cli::program;
+use host::exit_code::EXIT_CODES;
+use host::interrupt;
+
+use super::verify::{self, VerifyArguments};
+
+/// Finds missing cache maintenance without hardware.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 80,
+    after_help = format!("\
+Examples:
+  {{program}} verify --quick
+
+{EXIT_CODES}
+Details: tools/coherence/README.md")
+)]
+struct Program {
+    #[command(subcommand)]
+    verb: CoherenceVerb,
+}
+
+/// The only verb, so that the command line is the same under `cargo xtask`.
+#[derive(Debug, Subcommand)]
+enum CoherenceVerb {
+    Verify(VerifyArguments),
+}
+
+/// The program name.
+const PROGRAM: &str = "psci-coherence";
+
+/// Returns the definition of the command line, with `name` as the program name.
+pub fn command(name: &'static str) -> clap::Command {
+    program::command::<Program>(name)
+}
+
+/// Runs the program with the arguments of this process and returns its exit code.
+pub fn main() -> u8 {
+    program::run_program(PROGRAM, run)
+}
+
+fn run(program: Program) -> Result<u8> {
+    interrupt::watch()?;
+    let CoherenceVerb::Verify(arguments) = program.verb;
+    verify::run(&arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use cli::documented::accepted_examples;
+    use cli::help_files;
+    use cli::help_style::check_help;
+    use cli::program::XTASK;
+
+    use super::*;
+
+    #[test]
+    fn definition_is_sound() {
+        command(XTASK).debug_assert();
+    }
+
+    #[test]
+    fn help_of_each_verb_fits_a_terminal() {
+        check_help(&command(PROGRAM));
+    }
+
+    #[test]
+    fn xtask_lists_the_verb_and_has_its_help() {
+        help_files::check(&command(XTASK), Path::new(env!("CARGO_MANIFEST_DIR")));
+    }
+
+    #[test]
+    fn documented_commands_are_accepted() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let examples = accepted_examples(&command(XTASK), &root);
+        assert!(examples.len() >= 3, "{}", examples.len());
+    }
+}
