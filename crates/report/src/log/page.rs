@@ -2,7 +2,7 @@
 //! each figure's position.
 //!
 //! Up to v2.8, the figures are in grid tables below headings, with one column for the CPU
-//! ([`super::page_cpus`]). From v2.9 to v2.14, they are in `table` directives, in microseconds,
+//! (`page_cpus`). From v2.9 to v2.14, they are in `table` directives, in microseconds,
 //! next to the previous release's figures. Since May 2026, they are in `csv-table` directives, in
 //! whole nanoseconds. A figure may be followed by a change: `185700 (-30.51%)`. Tables whose first
 //! column is neither Cluster nor CPU are ignored.

@@ -82,7 +82,7 @@ pub fn elf(workspace: &Workspace) -> PathBuf {
 ///   are reported by `cargo clippy`.
 const FLAGS: [&str; 3] = ["-Ccode-model=tiny", FIX_835769, "-Awarnings"];
 
-/// See [`FLAGS`].
+/// A workaround for Cortex-A53 erratum 835769 in compiled code, which rustc calls unstable.
 pub const FIX_835769: &str = "-Ctarget-feature=+fix-cortex-a53-835769";
 
 /// Returns the user's rustc flags, followed by `own` and `remap-path-prefix`. Panic messages begin

@@ -89,8 +89,8 @@ pub fn fetch<T>(
     Err(last)
 }
 
-/// Downloads packages by calling `download`, as in [`fetch`], and unpacks them into `root`. `step`
-/// is the progress line.
+/// Downloads packages by calling `download` for each site in the machine's apt configuration in
+/// turn, until a call succeeds, and unpacks them into `root`. `step` is the progress line.
 pub fn fetch_into<T>(
     root: &Path,
     workspace: &Workspace,
