@@ -14,6 +14,7 @@
 //! | [`help_style`] | a test of the help texts' size and style |
 //! | [`help_files`] | a test of a package's list of verbs and help files |
 //! | [`documented`] | the commands in help texts and on pages, to be run in tests |
+//! | [`program_tests`] | the tests that every such program has |
 //!
 //! Each file imports only from files listed above it.
 
@@ -24,6 +25,7 @@ pub mod help_files;
 pub mod help_style;
 pub mod program;
 mod program_name;
+pub mod program_tests;
 pub mod tool_package;
 
 pub use self::program_name::name_program;

@@ -55,32 +55,13 @@ fn run(program: Program) -> Result<u8> {
 mod tests {
     use std::path::Path;
 
-    use cli::documented::accepted_examples;
-    use cli::help_files;
-    use cli::help_style::check_help;
-    use cli::program::XTASK;
+    use cli::program_tests::check_program;
 
     use super::*;
 
     #[test]
-    fn definition_is_sound() {
-        command(XTASK).debug_assert();
-    }
-
-    #[test]
-    fn help_of_each_verb_fits_a_terminal() {
-        check_help(&command(PROGRAM));
-    }
-
-    #[test]
-    fn xtask_lists_the_verb_and_has_its_help() {
-        help_files::check(&command(XTASK), Path::new(env!("CARGO_MANIFEST_DIR")));
-    }
-
-    #[test]
-    fn documented_commands_are_accepted() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let examples = accepted_examples(&command(XTASK), &root);
-        assert!(examples.len() >= 3, "{}", examples.len());
+    fn command_line_is_sound_and_documented() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        check_program(PROGRAM, command, folder, 3);
     }
 }

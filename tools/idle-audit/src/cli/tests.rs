@@ -1,24 +1,13 @@
-//! Tests the definition of the command line, and its help.
+//! Tests the definition of the command line, its help, and the documented commands.
 
 use std::path::Path;
 
-use cli::help_files;
-use cli::help_style::check_help;
-use cli::program::XTASK;
+use cli::program_tests::check_program;
 
 use super::program::command;
 
 #[test]
-fn definition_is_sound() {
-    command(XTASK).debug_assert();
-}
-
-#[test]
-fn help_of_each_verb_fits_a_terminal() {
-    check_help(&command("psci-idle-audit"));
-}
-
-#[test]
-fn xtask_lists_the_verbs_and_has_their_help() {
-    help_files::check(&command(XTASK), Path::new(env!("CARGO_MANIFEST_DIR")));
+fn command_line_is_sound_and_documented() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    check_program("psci-idle-audit", command, folder, 5);
 }
