@@ -1,49 +1,37 @@
-//! Checks the code structure within each crate (Cargo enforces the dependencies between crates). No
-//! two files import each other, and no folder imports a folder that is listed after it in the table
-//! in the crate's root file.
+//! Checks the structure of the code. Packages depend on the core and on their own tool only. Within
+//! each crate, no two files import each other, and no folder imports a folder that is listed after
+//! it in the table in the crate's root file.
 
 mod documents;
 mod imports;
+mod packages;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::{Crates, Imports, circular, upward};
+use packages::{Metadata, Target};
 use runner::setup::workspace::Workspace;
 
-/// The name and the root file of each crate whose imports are checked.
-const CRATES: [(&str, &str); 18] = [
-    ("psci_bench", "src/main.rs"),
-    ("hardware", "crates/hardware/src/lib.rs"),
-    ("suite", "crates/suite/src/lib.rs"),
-    ("sync", "crates/sync/src/lib.rs"),
-    ("device_tree", "crates/device-tree/src/lib.rs"),
-    ("boards", "crates/boards/src/lib.rs"),
-    ("host", "crates/host/src/lib.rs"),
-    ("cli", "crates/cli/src/lib.rs"),
-    ("fip", "crates/fip/src/lib.rs"),
-    ("follow", "crates/follow/src/lib.rs"),
-    ("report", "crates/report/src/lib.rs"),
-    ("profiler", "tools/profiler/src/lib.rs"),
-    ("psci_bench_efi", "tools/efi/application/src/lib.rs"),
-    ("psci_bench_efi_bin", "tools/efi/application/src/main.rs"),
-    ("efi", "tools/efi/src/lib.rs"),
-    ("guest", "tools/guest/src/lib.rs"),
-    ("runner", "crates/runner/src/lib.rs"),
-    ("xtask", "xtask/src/lib.rs"),
-];
-
-/// Returns the name and the root file of each crate in [`CRATES`] and of each tool.
+/// Returns the name and the root file of each library and each program in the workspace. A program's
+/// name has a suffix if its package also has a library, which may have the same name.
 fn crate_roots(root: &Path) -> Vec<(String, PathBuf)> {
-    let entries = fs::read_dir(root.join("tools")).into_iter().flatten();
-    let tools = entries.filter_map(|entry| {
-        let folder = entry.expect("an entry").path();
-        let name = folder.file_name()?.to_str()?.replace('-', "_");
-        Some((name, folder.join("src/lib.rs"))).filter(|(_, file)| file.is_file())
-    });
-    let crates = CRATES.map(|(name, file)| (name.to_owned(), root.join(file)));
-    crates.into_iter().chain(tools).collect()
+    let mut roots = Vec::new();
+    for package in Metadata::read(root).packages {
+        let is_lib = |target: &Target| target.kind.iter().any(|kind| kind.ends_with("lib"));
+        let has_lib = package.targets.iter().any(is_lib);
+        for target in package.targets {
+            let name = target.name.replace('-', "_");
+            if is_lib(&target) {
+                roots.push((name, target.src_path));
+            } else if target.kind == ["bin"] {
+                let suffix = if has_lib { "_bin" } else { "" };
+                roots.push((name + suffix, target.src_path));
+            }
+        }
+    }
+    roots
 }
 
 fn read_all(root: &Path) -> Crates {

@@ -40,7 +40,6 @@
 //! | `check_tree` | checks those trees with the payload's parser |
 //! | `check_package`, `check_stock`, `check` | contradictions within a file |
 //! | `read` | finds and parses board files: [`load`], [`parse`], [`names`] |
-//! | `describe` | boards as text, for `cargo xtask boards` |
 //!
 //! Each file imports only from files listed above it.
 

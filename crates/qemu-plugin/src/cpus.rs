@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_void};
 use std::slice;
 use std::sync::Mutex;
 
-use crate::qemu;
+use crate::declarations as qemu;
 
 /// The MPIDR affinity fields that QEMU machines use, Aff2 to Aff0.
 const AFFINITY: u64 = 0xff_ffff;

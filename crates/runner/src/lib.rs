@@ -11,7 +11,7 @@
 //! | folder | task |
 //! |---|---|
 //! | [`setup`] | the workspace, packages, sources, tools |
-//! | [`build`] | the payload, TF-A, FIPs, flash images, the EFI application |
+//! | [`build`] | the payload, TF-A, FIPs, flash images, QEMU plugins |
 //! | [`qemu`] | runs on QEMU |
 //!
 //! Each folder imports only from the folders above it.

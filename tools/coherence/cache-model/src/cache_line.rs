@@ -1,6 +1,6 @@
 //! A cache line's state in the model. Masks have one bit per byte.
 
-use crate::{AccessKind, CacheFault, LINE, Maintenance};
+use crate::access::{AccessKind, CacheFault, LINE, Maintenance};
 
 /// The writer number for bytes whose contents are not needed, because only an earlier stage may
 /// have stored to them.

@@ -23,6 +23,7 @@
 //! assert_eq!(model.load(load, 0x8000, 8), None);
 //! ```
 
+mod access;
 mod cache_line;
 #[cfg(test)]
 mod tests;
@@ -30,20 +31,8 @@ mod tests;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+pub use access::{AccessKind, CacheFault, LINE, Maintenance};
 use cache_line::{CacheLine, Owner};
-
-/// The size of a cache line, in bytes.
-pub const LINE: u64 = 64;
-
-/// How memory is accessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AccessKind {
-    /// Through the caches.
-    Cached,
-    /// Bypassing the caches, either because SCTLR_ELx.C or M is clear or because the memory is
-    /// Device or Non-cacheable.
-    Uncached,
-}
 
 /// An instruction that accesses memory, along with the CPU that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,23 +43,6 @@ pub struct CacheActor {
     pub pc: u64,
     /// How the instruction accesses memory.
     pub access: AccessKind,
-}
-
-/// The reason why a load may not return the last value stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CacheFault {
-    /// The load bypasses the caches, but the bytes may be only in a cache. A clean to the point of
-    /// coherency is missing.
-    NotCleaned,
-    /// The load uses the caches, which may contain a stale copy. An invalidate is missing.
-    NotInvalidated,
-    /// The write-back of an older line may have overwritten the bytes. An invalidate before the
-    /// store is missing.
-    Overwritten,
-    /// The line was invalidated before it was cleaned.
-    Discarded,
-    /// The line was in the cache of a CPU that lost power.
-    PoweredOff,
 }
 
 /// A load that may not return the last value stored.
@@ -84,17 +56,6 @@ pub struct CacheFinding {
     pub reader: CacheActor,
     /// The last store, or None if an earlier stage made it before the model started.
     pub writer: Option<CacheActor>,
-}
-
-/// Cache line maintenance by address (`DC`), to the point of coherency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Maintenance {
-    /// `DC CVAC` or `DC CVAP`.
-    Clean,
-    /// `DC IVAC`.
-    Invalidate,
-    /// `DC CIVAC`.
-    CleanInvalidate,
 }
 
 #[derive(Clone, Debug, Default)]
