@@ -8,7 +8,6 @@ mod contract;
 mod explanations;
 mod faults;
 mod figures;
-mod fip;
 mod first_boot;
 mod fitness;
 mod hostile;

@@ -5,6 +5,7 @@ mod support;
 
 mod ci;
 mod deny_skipped;
+mod fip_boot;
 mod fip_build;
 mod firmware_build;
 mod hangs;

@@ -1,7 +1,6 @@
 //! Replaces BL33 in a FIP created by the TF-A build. With trusted boot enabled, the result boots
 //! only if it has a valid certificate.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -27,6 +26,8 @@ use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
 use suite::model::Verdict;
 
+use crate::support::{outcome, xtask};
+
 const CPUS: u32 = 4;
 /// The payload's boot arguments.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
@@ -51,13 +52,13 @@ fn built() -> FirmwareBuild {
 
 /// Returns the exit code of `cargo xtask` when run with the arguments in `line`, and with `args` as
 /// the value of `--args`.
-fn xtask(line: &str, args: Option<&str>) -> u8 {
-    let mut words = vec!["xtask"];
-    words.extend(line.split_whitespace());
+fn exit_code(line: &str, args: Option<&str>) -> i32 {
+    let mut words: Vec<&str> = line.split_whitespace().collect();
     if let Some(args) = args {
         words.extend(["--args", args]);
     }
-    xtask::cli::main(words.into_iter().map(OsString::from))
+    let (code, _) = outcome(&mut xtask(&words));
+    code
 }
 
 /// Discards the UART output and sets a flag when the output contains `what`.
@@ -125,14 +126,14 @@ fn in_a_fip_with_certificates() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = |name: &str| dir.path().join(name).display().to_string();
     let [payload, image] = ["payload.bin", "image.bin"].map(path);
-    assert_eq!(xtask(&format!("payload -o {payload}"), None), 0);
+    assert_eq!(exit_code(&format!("payload -o {payload}"), None), 0);
     let make_image = format!("image --smp {CPUS} -o {image}");
-    assert_eq!(xtask(&make_image, Some(ARGS)), 0);
+    assert_eq!(exit_code(&make_image, Some(ARGS)), 0);
     let base = firmware.dir.join("fip.bin").display().to_string();
     let new = path("new.bin");
     let build = |key: &str| {
         let given = format!("--board qemu --base {base} --payload {payload} --smp {CPUS}");
-        xtask(&format!("fip pack {given} {key} -o {new}"), Some(ARGS))
+        exit_code(&format!("fip pack {given} {key} -o {new}"), Some(ARGS))
     };
     // Without the key, or with a different key, nothing is written.
     assert_eq!(build(""), 2);
@@ -159,7 +160,7 @@ fn in_a_fip_with_certificates() {
     // If BL33 is forcibly replaced but the old certificate is kept, the FIP does not boot. This
     // shows that the firmware really checks the certificate.
     let replace_bl33 = format!("fip update {base} --nt-fw {image} --force --out {new}");
-    assert_eq!(xtask(&replace_bl33, None), 0);
+    assert_eq!(exit_code(&replace_bl33, None), 0);
     let refusal = "BL2: Failed to load image id 5";
     let refused = boot(&firmware, &new, refusal);
     let log = String::from_utf8_lossy(&refused.log);
