@@ -122,7 +122,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(tool) = tool::with_verb(&tools, &arguments) {
         return exit_code::from_result(tool::run(&workspace, tool, &arguments));
     }
-    program::run_command(with_tools(command(), &tools), arguments, run)
+    let command = with_tools(command(), &tools);
+    let unknown = tool::unknown_verb(&command, &arguments);
+    let code = program::run_command(command, arguments, run);
+    if let Some(verb) = unknown {
+        tool::say_absent(&verb, &tools);
+    }
+    code
 }
 
 fn run(arguments: XtaskArguments) -> Result<u8> {

@@ -9,8 +9,9 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use cli::program::XTASK;
 use cli::tool_package::ToolPackage;
+use host::progress::say;
 use host::stdout::Out;
-use host::{interrupt, process};
+use host::{interrupt, process, retired};
 use runner::setup::workspace::Workspace;
 
 /// Returns the package that has the verb in `arguments`, which start with the program name.
@@ -22,6 +23,24 @@ pub(super) fn with_verb<'t>(
     tools
         .iter()
         .find(|tool| tool.verbs.iter().any(|verb| verb.name == word))
+}
+
+/// Returns the verb in `arguments`, which start with the program name, unless `command` has it or an
+/// earlier version had it.
+pub(super) fn unknown_verb(command: &clap::Command, arguments: &[OsString]) -> Option<String> {
+    let word = arguments.get(1)?.to_str()?;
+    let is_known = word.starts_with('-') || command.find_subcommand(word).is_some();
+    let is_retired = retired::check_verb(arguments).is_err();
+    (!is_known && !is_retired).then(|| word.to_owned())
+}
+
+/// Says that no package has `verb`, which may belong to a tool that has been removed.
+pub(super) fn say_absent(verb: &str, tools: &[ToolPackage]) {
+    let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    let names = names.join(", ");
+    say(&format!(
+        "no tool here has the verb {verb}; there are {names}"
+    ));
 }
 
 /// Prints the help that `arguments` request. Otherwise, builds the program of `tool` and replaces

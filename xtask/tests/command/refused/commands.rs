@@ -14,7 +14,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 
     // Words and values
     ("", &["Usage: cargo xtask"]),
-    ("qemy", &["unrecognized subcommand 'qemy'"]),
+    ("qemy", &["unrecognized subcommand 'qemy'", "no tool here has the verb qemy; there are "]),
     ("overhead a.log b.log", &["overhead no longer exists; use `compare PLAIN PMF`"]),
     ("qemu-overhead --icount", &["use `qemu --variant pmf=off --log"]),
     ("soak --time 8h", &["use `qemu --repeat N --keep DIR`"]),
