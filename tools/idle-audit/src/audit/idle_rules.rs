@@ -40,7 +40,7 @@ const MIN_RESIDENCY: &str = Duration::MinResidency.name();
 /// The rule about whether a state is used at all.
 pub static LISTED: Rule = rule("listed", &[], listed);
 
-/// The rules about states that are used, in report order. docs/audit-idle.md describes them.
+/// The rules about states that are used, in report order. README.md describes them.
 pub static RULES: &[Rule] = &[
     rule(ENTRY, &[ENTRY], entry),
     rule(EXIT, &[EXIT], exit),
