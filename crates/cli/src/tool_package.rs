@@ -25,6 +25,8 @@ pub struct ToolPackage {
     pub folder: PathBuf,
     /// Its verbs, in the order in which they are listed.
     pub verbs: Vec<ToolVerb>,
+    /// The optimization level at which `cargo xtask` builds the package, if it is slow without.
+    pub opt_level: Option<u8>,
 }
 
 /// A verb of `cargo xtask` that another package has.
@@ -56,8 +58,10 @@ struct Metadata {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
 struct XtaskMetadata {
     verbs: Vec<ToolVerb>,
+    opt_level: Option<u8>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +91,7 @@ impl ToolPackage {
             name: package.name,
             folder: folder.to_path_buf(),
             verbs: metadata.verbs,
+            opt_level: metadata.opt_level,
         }))
     }
 

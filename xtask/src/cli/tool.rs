@@ -70,6 +70,13 @@ pub(super) fn build(workspace: &Workspace, tool: &ToolPackage) -> Result<()> {
         .arg("--manifest-path")
         .arg(workspace.root.join("Cargo.toml"));
     build.arg("--target-dir").arg(&workspace.target);
+    if let Some(level) = tool.opt_level {
+        let name = &tool.name;
+        build.args([
+            "--config",
+            &format!("profile.dev.package.{name}.opt-level={level}"),
+        ]);
+    }
     let log = workspace.state().join("tool.log");
     process::run_step(&format!("building {}", tool.program), &mut build, &log)
 }

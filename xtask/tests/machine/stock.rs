@@ -62,16 +62,3 @@ fn source_with_power_down_measures_everything() {
         );
     }
 }
-
-#[test]
-fn profile_of_a_source_without_power_down_has_cpu_off() {
-    let words: Vec<_> =
-        "profile --board qemu-sbsa --smp 2 --args only=cpu_off_serial,susp_deep_serial"
-            .split(' ')
-            .collect();
-    let (code, profile, stderr) = called(&mut xtask(&words));
-    assert_eq!(code, 0, "{profile}{stderr}");
-    assert!(profile.contains("psci_do_cpu_off"), "{profile}");
-    let missing = "PMF's timestamps are missing: susp_deep_serial";
-    assert!(profile.contains(missing), "{profile}");
-}

@@ -3,7 +3,7 @@
 # the figures, and finds the commits and functions that changed them. Also finds the
 # commits at which a PSCI function stopped working.
 #
-#   docs/ci/tf-a-fork.sh TF_A BASE [OPTIONS]
+#   tools/profiler/ci/tf-a-fork.sh TF_A BASE [OPTIONS]
 #
 # TF_A is a Git checkout with its history; HEAD is the modified TF-A. It is compared
 # with the newest commit that it has in common with BASE, which is a branch or a
@@ -55,7 +55,7 @@ for board in $boards; do
 done
 sources=$(mktemp -d)
 trap 'rm -rf "$sources"' EXIT
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 for name in base new; do
     commit=$base
