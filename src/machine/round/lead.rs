@@ -272,7 +272,7 @@ impl Lead {
         }
         channel.handover.dismiss();
         // A round may set a shorter limit for reports.
-        if loss.phase != RoundPhase::Finish || round.patience.is_none() {
+        if loss.phase != RoundPhase::Finish || round.spans.patience.is_none() {
             self.states.shorten_waits(loss);
         }
         outcome.end = ActionEnd::Lost(loss);
@@ -318,7 +318,7 @@ impl Lead {
             }
         }
         if orders.round.action().measures_arrival() {
-            let until = self.waiter().now() + orders.round.quiet;
+            let until = self.waiter().now() + orders.round.spans.quiet;
             self.waiter().sleep_until(until);
         }
         let arrive_by = self.deadline_of(RoundPhase::Arrive);
@@ -338,8 +338,8 @@ impl Lead {
     }
 
     /// Returns the deadline for all reports in a round that started at `start`.
-    fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
-        orders.deadline(start, self.waiter().now(), self.longest(RoundPhase::Finish))
+    fn finish_deadline(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
+        orders.finish_deadline(start, self.waiter().now(), self.longest(RoundPhase::Finish))
     }
 
     /// Publishes the start time and executes the lead's own order. The lead's cache lines are
@@ -347,7 +347,7 @@ impl Lead {
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         self.begin_phase(
             RoundPhase::Finish,
-            self.last_finish(orders, self.waiter().now()),
+            self.finish_deadline(orders, self.waiter().now()),
         );
         if !orders.participates(self.index()) || orders.round.action().turns_off() {
             return self.publish_start(orders, since);
@@ -367,7 +367,7 @@ impl Lead {
     fn publish_start(&self, orders: &OrderBook<'_>, since: u64) -> u64 {
         let waiter = self.waiter();
         let now = waiter.now();
-        let start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
+        let start = now + orders.round.spans.lead_in + waiter.nap_length(now - since, 0);
         for channel in self.participants(orders) {
             channel.handover.publish_start(start);
         }
@@ -381,7 +381,7 @@ impl Lead {
         // No CPU finishes before the quiet time ends, and polling would disturb CPUs that are
         // powering down or up.
         if !round.action().is_timed_off() {
-            self.waiter().sleep_until(start + orders.quiet_ticks());
+            self.waiter().sleep_until(start + orders.quiet_end());
         }
         // Informs the other CPUs that the lead has returned. The helper stays on until the other
         // CPUs have returned too.
@@ -390,13 +390,13 @@ impl Lead {
                 channel.handover.release();
             }
         }
-        if let Some(late) = orders.fallback_sgi_after() {
-            self.wake_late_cpus(start + late);
+        if let Some(fallback) = orders.lead_fallback() {
+            self.wake_late_cpus(start + fallback);
         }
         // Waiting for the outcome would delay polling for OFF, so the outcome is read once the CPU
         // is off.
         if !round.action().is_timed_off() {
-            let deadline = self.last_finish(orders, start);
+            let deadline = self.finish_deadline(orders, start);
             for is_helper in [false, true] {
                 for channel in self.participants(orders) {
                     if (Some(channel.index) == helper) == is_helper {
@@ -473,10 +473,10 @@ impl Lead {
         self.wait_finished_off(channel, RoundPhase::Arrive)
     }
 
-    /// Sends an SGI from the lead to CPUs that have not returned by `late`.
-    fn wake_late_cpus(&self, late: u64) {
-        self.begin_phase(RoundPhase::Finish, late);
-        let all_returned = self.waiter().poll(late, || {
+    /// Sends an SGI from the lead to CPUs that have not returned by `fallback`.
+    fn wake_late_cpus(&self, fallback: u64) {
+        self.begin_phase(RoundPhase::Finish, fallback);
+        let all_returned = self.waiter().poll(fallback, || {
             let is_any_busy = self
                 .channels
                 .iter()
@@ -511,7 +511,7 @@ fn take_outcome<'o>(
         if own.action.measures_arrival()
             && let Some(turned_on) = noted.turned_on
         {
-            own.quiet_until = Some(turned_on + round.quiet);
+            own.quiet_end = Some(turned_on + round.spans.quiet);
         }
     }
     Some(own)
@@ -561,13 +561,13 @@ impl Machine for Lead {
             boot_marks::reach(BootStage::Suspend);
             console::wait_idle();
         }
-        let lacks_helper =
-            round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
+        let lacks_helper = round.wake_up.waker == Waker::NoHelper
+            || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
         if lacks_helper {
             // No CPU was available as the helper, or the helper has just been lost. The other
             // CPUs already have their orders. The lead stays awake so that these CPUs do
             // not sleep forever, and the round is discarded.
-            orders.round.waker = Waker::Helper(lead);
+            orders.round.wake_up.waker = Waker::Helper(lead);
         }
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);

@@ -189,7 +189,7 @@ impl Participant {
             return Outcome {
                 end: ActionEnd::WentOff,
                 details: Details::PowerCycle(PowerCycle {
-                    lead_active_at: CounterValue::new(start + order.times.wake_due_after),
+                    lead_active_at: CounterValue::new(start + order.times.due),
                     ..PowerCycle::default()
                 }),
                 before: CounterValue::new(waiter.now()),
@@ -207,13 +207,13 @@ impl Participant {
         call: &TimedCall,
         outcome: Outcome,
     ) -> Outcome {
-        let quiet_until = self.wait_until_quiet_ends(order, start);
+        let quiet_end = self.wait_for_quiet_end(order, start);
         self.add_timestamps(Outcome {
             end: ActionEnd::Returned,
             code: call.code,
             before: call.before,
             returned_at: call.after,
-            quiet_until: CounterValue::new(quiet_until),
+            quiet_end: CounterValue::new(quiet_end),
             ..outcome
         })
     }
@@ -288,8 +288,8 @@ impl Participant {
         let Some(start) = await_start() else {
             return outcome;
         };
-        let call_at = start + order.times.call_after;
-        let due = start + order.times.wake_due_after;
+        let call_at = start + order.times.call;
+        let due = start + order.times.due;
         outcome.start = CounterValue::new(call_at);
         suspended.due = CounterValue::new(due);
         if !self.arm_wake_up(order, start, due) {
@@ -343,7 +343,7 @@ impl Participant {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
         // After the wait, a nap's interrupt may still be pending.
         let is_quiet = gic.drain_interrupts();
-        timer.arm(start + order.times.own_timer_after);
+        timer.arm(start + order.times.fallback);
         let is_armed = match self.timer_frame(order) {
             Some(frame) => frame.arm(gic, &self.channel.gic, due),
             None => true,
@@ -382,15 +382,15 @@ impl Participant {
     ) -> Outcome {
         self.wake_others_when_due(order, start);
         let sgi_sent_at = self.channel.handover.sgi_sent_at();
-        let quiet_until = self.wait_until_quiet_ends(order, start);
+        let quiet_end = self.wait_for_quiet_end(order, start);
         let times = &order.times;
         let SuspendCalls {
             suspend,
             measured,
             statistics_before,
         } = calls;
-        let own_timer_at = CounterValue::new(start + times.own_timer_after);
-        let is_late = times.own_timer_after > times.wake_due_after && suspend.after >= own_timer_at;
+        let fallback = CounterValue::new(start + times.fallback);
+        let is_late = times.fallback > times.due && suspend.after >= fallback;
         // The return code of a rejected suspend takes precedence, because the CPU did not sleep.
         let code = match suspend.code {
             Some(code) if code < 0 => Some(code),
@@ -408,7 +408,7 @@ impl Participant {
             code,
             before: measured.before,
             returned_at: measured.after,
-            quiet_until: CounterValue::new(quiet_until),
+            quiet_end: CounterValue::new(quiet_end),
             ..outcome
         });
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
@@ -426,10 +426,10 @@ impl Participant {
     /// Sleeps until the end of the quiet time in the round that started at `start`, and returns
     /// that instant. Earlier activity on this CPU, especially firmware calls that read timestamps
     /// and statistics, would slow down CPUs that are still powering down or up.
-    fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
-        let quiet_until = start + order.times.quiet_until;
-        self.parts.waiter.sleep_until(quiet_until);
-        quiet_until
+    fn wait_for_quiet_end(&self, order: &Order, start: u64) -> u64 {
+        let quiet_end = start + order.times.quiet_end;
+        self.parts.waiter.sleep_until(quiet_end);
+        quiet_end
     }
 
     /// Stays awake and wakes the other CPUs. Waits for the deadline in WFI, using its own timer and
@@ -444,16 +444,16 @@ impl Participant {
         let Some(start) = await_start() else {
             return outcome;
         };
-        waiter.sleep_until(start + order.times.wake_due_after);
-        self.wake_others(order.wakes_others_by_sgi);
+        waiter.sleep_until(start + order.times.due);
+        self.wake_others(order.sgi_targets);
         if self.is_lead() {
             return outcome;
         }
-        self.wait_until_quiet_ends(order, start);
-        let again = start + order.times.own_timer_after;
+        self.wait_for_quiet_end(order, start);
+        let fallback = start + order.times.fallback;
         let mut is_late = false;
         self.wait_for_lead(|| {
-            if !is_late && waiter.now() >= again {
+            if !is_late && waiter.now() >= fallback {
                 is_late = true;
                 self.wake_again(true);
             }
@@ -487,7 +487,7 @@ impl Participant {
             Some(start)
         });
         Outcome {
-            quiet_until: CounterValue::new(start + order.times.quiet_until),
+            quiet_end: CounterValue::new(start + order.times.quiet_end),
             ..outcome
         }
     }

@@ -1,4 +1,5 @@
-//! A CPU other than the lead. It is turned on by CPU_ON, executes its orders and powers off.
+//! A CPU other than the lead. It is turned on by CPU_ON, executes its orders and powers off. The
+//! reports are instants on the timeline in `suite::measure::round`.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
@@ -53,9 +54,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
     handover.finish(outcome);
     if let Some(start) = handover.start() {
         // Other CPUs may still be powering down or up.
-        own.parts
-            .waiter
-            .sleep_until(start + order.times.quiet_until);
+        own.parts.waiter.sleep_until(start + order.times.quiet_end);
     }
     if order.waits_for_release {
         own.wait_for_lead(|| handover.is_released().then_some(()));

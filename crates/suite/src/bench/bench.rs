@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 
 use crate::measure::{
     Action, AfterRound, Facts, Loss, Machine, OsInitiated, Outcome, Participants, Reason, Round,
-    SampleCount, Summary, Tally, TimeSource, Waker,
+    SampleCount, Spans, Summary, Tally, TimeSource, WakeUp, Waker,
 };
 use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, Method, Plan, RunSize};
@@ -371,16 +371,23 @@ impl<'m> Bench<'m> {
     /// Returns a round of the current step.
     pub(crate) fn round(&self, participants: Participants, action: Action) -> Round {
         let (sleep, osi) = (self.waits.sleep(), self.step.osi);
-        Round {
+        let spans = Spans {
+            lead_in: self.lead_in(participants),
             sleep: sleep * if osi { 3 } else { 1 },
             quiet: self.waits.quiet(),
-            wake: self.setting.plan.wake_by(self.method),
-            waker: if action.sleeps() {
-                self.waker(participants)
-            } else {
-                Waker::OwnTimers
+            patience: None,
+        };
+        Round {
+            wake_up: WakeUp {
+                waker: if action.sleeps() {
+                    self.waker(participants)
+                } else {
+                    Waker::OwnTimers
+                },
+                pattern: self.setting.plan.wake_by(self.method),
+                interval: self.us(200),
+                race: None,
             },
-            wake_interval: self.us(200),
             dirty: self.step.dirty,
             // Each delay lasts a third of the round's sleep time, which is long enough for all CPUs
             // to go down.
@@ -392,7 +399,7 @@ impl<'m> Bench<'m> {
                 Method::Tftf => AfterRound::Off,
                 Method::Warm => AfterRound::Stay,
             },
-            ..Round::new(participants, action, self.lead_in(participants))
+            ..Round::new(participants, action, spans)
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Chooses the sleep time. A CPU with a pending timer does not power down, and many CPUs make for a
-//! long lock queue. The sleep time in a trial is therefore doubled until all CPUs are down before
-//! the first wake-up; it is then set to a multiple of the time that they needed.
+//! Chooses the sleep of a step's rounds: the span from start to the first due. A CPU with a pending
+//! timer does not power down, and many CPUs make for a long lock queue. The sleep in a trial is
+//! therefore doubled until all CPUs are down before the first is due; it is then set to a multiple
+//! of the time that they needed.
 
 use crate::measure::{Action, Detail, Outcome, Participants, Reason, Rejection, ShortWait};
 use crate::model::{Failure, Skip};
@@ -26,7 +27,7 @@ pub(super) const SLEEP_MAX_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// The corresponding multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
-/// The minimum time that CPUs with nothing to do stay quiet after a wake-up, in microseconds.
+/// The minimum quiet time after the last due, in microseconds.
 const QUIET_MIN_US: u64 = 200;
 /// The number of trials that fail for a reason other than a wait that is too short, after which the
 /// calibration fails.
@@ -119,7 +120,7 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     codes.peek().is_some() && codes.all(|code| code == Some(psci::error::NOT_SUPPORTED))
 }
 
-/// Returns a multiple of the time from the first scheduled wake-up to the last return.
+/// Returns a multiple of the time from the first due to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let suspends = suspends(bench.outcomes());
     let first_due = suspends.clone().filter_map(|outcome| outcome.due()).min();

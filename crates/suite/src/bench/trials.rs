@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::measure::{
     ActionEnd, Cause, Loss, Machine, Outcome, Participants, Reason, Rejection, Round, RoundPhase,
-    TimeSource, Waker,
+    Spans, TimeSource, WakeUp, Waker,
 };
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
@@ -251,27 +251,14 @@ impl<'t> Trials<'t> {
         waker: Waker,
         state: UsableState,
     ) -> TrialVerdict {
-        let facts = self.machine.facts();
-        let times = facts.time_source();
+        let times = self.machine.facts().time_source();
         let is_own_timer = waker == Waker::TimerTrial;
-        let (sleep, tries) = if is_own_timer {
-            (TIMER_SLEEP_US, TIMER_TRIES)
+        let tries = if is_own_timer {
+            TIMER_TRIES
         } else {
-            (OTHER_SLEEP_US, OTHER_TRIES)
+            OTHER_TRIES
         };
-        let mut round = Round {
-            sleep: facts.ticks(sleep),
-            quiet: facts.ticks(TRIAL_QUIET_US),
-            patience: Some(facts.ticks(PATIENCE_US)),
-            waker,
-            ladder: if self.reads_statistics {
-                state.ladder
-            } else {
-                Ladder::default()
-            },
-            checks_context: self.checks_context,
-            ..Round::new(Participants::Only(cpu), state.action(), facts.ticks(200))
-        };
+        let mut round = self.trial_round(cpu, waker, state);
         let (mut slept, mut has_failed_before) = (0, false);
         for _ in 0..tries {
             if waker
@@ -281,7 +268,7 @@ impl<'t> Trials<'t> {
                 break;
             }
             self.machine.run_round(&round, &mut self.outcomes);
-            slept = round.sleep;
+            slept = round.spans.sleep;
             let outcome = &self.outcomes[cpu.index()];
             match outcome.end {
                 ActionEnd::WokenByFallback if waker.is_frame() || has_failed_before => {
@@ -306,11 +293,40 @@ impl<'t> Trials<'t> {
                     return TrialVerdict::Woken;
                 }
                 // Every other end leaves open what wakes the CPU.
-                _ => round.sleep *= 2,
+                _ => round.spans.sleep *= 2,
             }
         }
         self.note_last(cpu, slept);
         TrialVerdict::Unclear
+    }
+
+    /// Returns the round of a first trial.
+    fn trial_round(&self, cpu: CpuIndex, waker: Waker, state: UsableState) -> Round {
+        let facts = self.machine.facts();
+        let sleep = if waker == Waker::TimerTrial {
+            TIMER_SLEEP_US
+        } else {
+            OTHER_SLEEP_US
+        };
+        let spans = Spans {
+            lead_in: facts.ticks(200),
+            sleep: facts.ticks(sleep),
+            quiet: facts.ticks(TRIAL_QUIET_US),
+            patience: Some(facts.ticks(PATIENCE_US)),
+        };
+        Round {
+            wake_up: WakeUp {
+                waker,
+                ..WakeUp::default()
+            },
+            ladder: if self.reads_statistics {
+                state.ladder
+            } else {
+                Ladder::default()
+            },
+            checks_context: self.checks_context,
+            ..Round::new(Participants::Only(cpu), state.action(), spans)
+        }
     }
 
     /// Records why the CPU did not wake up on time in the last attempt, which has the longest

@@ -30,8 +30,8 @@ pub use self::outcome::{
 };
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{
-    AfterRound, Interrupt, InterruptedCall, OsInitiated, Participants, Race, Round, Task, Waker,
-    Window,
+    AfterRound, Interrupt, InterruptedCall, OsInitiated, Part, Participants, Race, Round, Spans,
+    Task, WakeUp, Waker, Window,
 };
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};

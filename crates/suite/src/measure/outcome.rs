@@ -1,4 +1,4 @@
-//! The outcome of one CPU's action in a round. The machine code fills an [`Outcome`] with raw counter
+//! The outcome of one CPU's action in a round, whose timeline is in [`super::round`]. The machine code fills an [`Outcome`] with raw counter
 //! values and return codes; [`Outcome::judge`] decides whether it counts.
 
 mod figures;
@@ -49,14 +49,14 @@ impl ActionEnd {
 /// A CPU's raw record of one round: what every action has, and the [`Details`] of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What the CPU was ordered to do; [`Action::None`] if it had no order.
+    /// The order's action; [`Action::None`] if it had no order.
     pub action: Action,
     /// How it ended.
     pub end: ActionEnd,
     /// The low word of X0 after the call, or after the last call of a loop; None if no call
     /// returned.
     pub code: Option<i32>,
-    /// The agreed instant at which the round's CPUs make their calls.
+    /// When the order makes the CPU call: the round's start, or later in OS-initiated mode.
     pub start: Option<CounterValue>,
     /// The counter just before the call. Before a power-down, it is read earlier, because registers
     /// are lost. None if an erratum corrupted the read.
@@ -64,8 +64,8 @@ pub struct Outcome {
     /// The counter just after the call, or at the entry point. None if an erratum corrupted the
     /// read.
     pub returned_at: Option<CounterValue>,
-    /// The end of the round's quiet time. CPUs that are awake do nothing until then.
-    pub quiet_until: Option<CounterValue>,
+    /// The round's quiet end. CPUs that are awake do nothing until then.
+    pub quiet_end: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call, or why they could not be read. All are
     /// None if PMF is not used.
     pub stamps: Result<Stamps, ReadError>,
@@ -97,7 +97,7 @@ pub enum Details {
 /// A CPU's sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Suspended {
-    /// When the wake-up was due, or just before the SGI was sent.
+    /// When the wake-up was due; for an SGI, just before it was sent.
     pub due: Option<CounterValue>,
     /// The increase in the PSCI_STAT values, if the round requested them.
     pub rise: Rise,
@@ -108,7 +108,8 @@ pub struct Suspended {
 /// A CPU_OFF, and the CPU_ON before or after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PowerCycle {
-    /// When the lead, which stays idle while the CPU powers off, becomes active again.
+    /// The order's due: when the lead, which stays idle while the CPU powers off, becomes active
+    /// again.
     pub lead_active_at: Option<CounterValue>,
     /// When AFFINITY_INFO first returned OFF to the lead. If the lead floods the CPU with CPU_ON
     /// calls instead, when the firmware accepted one.
@@ -159,7 +160,7 @@ impl Outcome {
             start: None,
             before: None,
             returned_at: None,
-            quiet_until: None,
+            quiet_end: None,
             stamps: Ok(Stamps::default()),
             details: Details::of_action(action),
         }
@@ -217,9 +218,9 @@ impl Outcome {
         }
     }
 
-    /// Returns the ticks from the end of the round's quiet time to the return.
+    /// Returns the ticks from the round's quiet end to the return.
     pub fn lateness(&self) -> u64 {
-        ticks_between(self.quiet_until, self.first_instruction_at())
+        ticks_between(self.quiet_end, self.first_instruction_at())
     }
 
     /// Returns the counter at the CPU's first instruction after the call.

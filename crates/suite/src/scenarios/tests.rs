@@ -302,8 +302,9 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     ] {
         let args = "only=cpu_susp_serial iterations=3 warmup=1 wake=chain";
         let ran = run(Fake::new(4), &std::format!("{args} method={method}"));
-        let is_as_asked =
-            |round: &Round| round.afterwards == after && round.wake == WakePattern::Chain;
+        let is_as_asked = |round: &Round| {
+            round.afterwards == after && round.wake_up.pattern == WakePattern::Chain
+        };
         assert!(!ran.asks(|round| !is_as_asked(round)));
         let requested = ran
             .fake
@@ -420,7 +421,11 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
         assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
         assert_eq!(late_returns, cpus as u64, "{scenario}");
         assert_eq!(ran.totals.rejected, late_returns, "{scenario}");
-        let quiet = ran.fake.requested_rounds.last().map(|round| round.quiet);
+        let quiet = ran
+            .fake
+            .requested_rounds
+            .last()
+            .map(|round| round.spans.quiet);
         assert_eq!(quiet, Some(40_000), "{scenario}");
     }
 }

@@ -2,7 +2,9 @@
 
 use core::fmt;
 
-use crate::measure::{Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase};
+use crate::measure::{
+    Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase, Spans,
+};
 use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
@@ -55,7 +57,7 @@ fn round(fitness: &Fitness<'_>, cpu: CpuIndex, afterwards: AfterRound) -> Round 
     let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
     Round {
         afterwards,
-        ..Round::new(participants, Action::Version, lead_in)
+        ..Round::new(participants, Action::Version, Spans::new(lead_in))
     }
 }
 

@@ -17,7 +17,7 @@ fn wakes(ran: &Ran) -> Vec<(Participants, Waker)> {
         .requested_rounds
         .iter()
         .filter(|round| suspends(round.action(), CLUSTER))
-        .map(|round| (round.participants, round.waker))
+        .map(|round| (round.participants, round.wake_up.waker))
         .collect()
 }
 
@@ -75,7 +75,7 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
             assert_eq!(*waker, expected);
         }
         let is_other = |round: &Round| !suspends(round.action(), CLUSTER);
-        assert!(!ran.asks(|round| is_other(round) && round.waker != Waker::OwnTimers));
+        assert!(!ran.asks(|round| is_other(round) && round.wake_up.waker != Waker::OwnTimers));
         assert!(ran.wake_trials.frame.is_ok());
         let by_frame = ran
             .wake_sources()
@@ -163,7 +163,7 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
     assert_eq!(ran.statuses(), [lost(1)]);
     let lead = &ran.scenarios[0].cells[0];
     assert_eq!((lead.valid(), lead.helper), (0, None));
-    assert!(ran.asks(|round| round.waker == Waker::NoHelper));
+    assert!(ran.asks(|round| round.wake_up.waker == Waker::NoHelper));
 }
 
 /// Returns an edit that makes a CPU's trials in `state` end with `end`.
@@ -230,7 +230,7 @@ fn trials_are_short() {
     let ran = run(Fake::new(4), "iterations=2");
     let facts = ran.fake.facts();
     for round in ran.fake.trials.iter().copied() {
-        assert!(round.lead_in + round.sleep + round.quiet <= facts.ticks(3_000));
+        assert!(round.spans.lead_in + round.spans.sleep + round.spans.quiet <= facts.ticks(3_000));
         let book = OrderBook {
             clock: facts.clock(),
             lead: 0.into(),
@@ -238,14 +238,14 @@ fn trials_are_short() {
             round,
             is_lost: &|_| false,
         };
-        let rings = book.fallback_sgi_after().expect("the lead rings");
+        let rings = book.lead_fallback().expect("the lead rings");
         assert!(rings < book.last_return());
         // The lead checks on the CPU after sending the SGI.
-        let most = book.deadline(0, rings, facts.ticks(10_000_000));
-        assert!(round.lead_in + most <= facts.ticks(1_000_000));
+        let most = book.finish_deadline(0, rings, facts.ticks(10_000_000));
+        assert!(round.spans.lead_in + most <= facts.ticks(1_000_000));
         let order = book.order_for(3.into());
         assert!(order.expects_no_sgi());
-        assert_eq!(order.times.own_timer_after, round.sleep);
+        assert_eq!(order.times.fallback, round.spans.sleep);
     }
 }
 
@@ -258,7 +258,12 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
     let fake = Fake::new(4).with_trials(in_first_trials(2, delay_wake_up));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let sleeps: Vec<_> = ran.fake.trials.iter().map(|round| round.sleep).collect();
+    let sleeps: Vec<_> = ran
+        .fake
+        .trials
+        .iter()
+        .map(|round| round.spans.sleep)
+        .collect();
     assert_eq!(
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
@@ -287,7 +292,7 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     let wakes = wakes(&ran);
     assert!(wakes.iter().all(|(_, waker)| waker.helper().is_some()));
     let is_by_timers =
-        |round: &Round| suspends(round.action(), CORE) && round.waker == Waker::OwnTimers;
+        |round: &Round| suspends(round.action(), CORE) && round.wake_up.waker == Waker::OwnTimers;
     assert!(ran.asks(is_by_timers));
 }
 
