@@ -141,11 +141,14 @@ impl Participant {
                 match preparation {
                     Preparation::Suspend { .. } => self.suspend(order, Some(function), await_start),
                     Preparation::Warm => {
-                        self.call_twice(order, function, CallPath::time_call, await_start)
+                        self.call_after_warm_up(order, function, CallPath::time_call, await_start)
                     }
-                    Preparation::Evict => {
-                        self.call_twice(order, function, CallPath::time_call_evicted, await_start)
-                    }
+                    Preparation::Evict => self.call_after_warm_up(
+                        order,
+                        function,
+                        CallPath::time_call_evicted,
+                        await_start,
+                    ),
                 }
             }
             Action::Help => self.help_others(order, await_start),
@@ -233,7 +236,7 @@ impl Participant {
     }
 
     /// Makes a call once as a warm-up, and then again with `time_call`.
-    fn call_twice(
+    fn call_after_warm_up(
         &self,
         order: &Order,
         function: &FirmwareFunction,
@@ -272,7 +275,18 @@ impl Participant {
     }
 
     /// Times either the suspend (CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`)
-    /// or the first call after the wake-up.
+    /// or the first call after the wake-up. The stages are:
+    ///
+    /// 1. Before the CPU is ready: read PSCI_STAT.
+    /// 2. Wait for start.
+    /// 3. Arm the wake-up ([`Self::arm_wake_up`]), and read the context that the suspend should
+    ///    keep.
+    /// 4. Spin until the call, and arm the racing timer, if there is one.
+    /// 5. Make the timed calls. Nothing may come between them.
+    /// 6. After the return: compare the context, and set up the CPU and GIC again
+    ///    ([`Self::set_up_after_suspend`]).
+    /// 7. [`Self::finish_suspend`]: wake the next CPU, wait for quiet end, then read the timestamps
+    ///    and PSCI_STAT.
     fn suspend(
         &self,
         order: &Order,
@@ -314,22 +328,27 @@ impl Participant {
         if let Some(context_before) = context {
             suspended.kept = Some(context_before.compare(&self.read_context(), call.return_path));
         }
-        self.disarm_timer_frame(order);
-        if power_state.is_none() && call.return_path != ReturnPath::FellThrough {
-            // The entire GIC may have lost power.
-            let result = waiter.gic.init_distributor();
-            result.unwrap_or_else(|error| panic!("GIC: {error}"));
-        }
-        // This is necessary after either kind of return, because firmware disables the GIC CPU
-        // interface during power-down, even if the call then returns because of a pending
-        // interrupt.
-        self.set_up_again();
+        self.set_up_after_suspend(order, call.return_path);
         let calls = SuspendCalls {
             suspend: &call,
             measured: timed_first_call.as_ref().unwrap_or(&call),
             statistics_before: &statistics,
         };
         self.finish_suspend(order, start, &calls, suspended, outcome)
+    }
+
+    fn set_up_after_suspend(&self, order: &Order, return_path: ReturnPath) {
+        self.disarm_timer_frame(order);
+        let is_system_suspend = order.action.power_state().is_none();
+        if is_system_suspend && return_path != ReturnPath::FellThrough {
+            // The entire GIC may have lost power.
+            let result = self.parts.waiter.gic.init_distributor();
+            result.unwrap_or_else(|error| panic!("GIC: {error}"));
+        }
+        // This is necessary after either kind of return, because firmware disables the GIC CPU
+        // interface during power-down, even if the call then returns because of a pending
+        // interrupt.
+        self.set_up_again();
     }
 
     fn read_context(&self) -> Context {
@@ -391,20 +410,27 @@ impl Participant {
         } = calls;
         let fallback = CounterValue::new(start + times.fallback);
         let is_late = times.fallback > times.due && suspend.after >= fallback;
+        let has_unexpected_sgi = order.expects_no_sgi() && sgi_sent_at.is_some();
+        // A wrong context takes precedence, because then nothing else is certain. A fallback takes
+        // precedence over the way in which the call returned.
+        let end = if suspend.return_path == ReturnPath::WrongContext {
+            ActionEnd::WrongContext
+        } else if is_late || has_unexpected_sgi {
+            ActionEnd::WokenByFallback
+        } else if suspend.return_path == ReturnPath::Resumed {
+            ActionEnd::Resumed
+        } else {
+            ActionEnd::Returned
+        };
         // The return code of a rejected suspend takes precedence, because the CPU did not sleep.
-        let code = match suspend.code {
-            Some(code) if code < 0 => Some(code),
-            _ => measured.code,
+        let was_rejected = suspend.code.is_some_and(|code| code < 0);
+        let code = if was_rejected {
+            suspend.code
+        } else {
+            measured.code
         };
         let outcome = self.add_timestamps(Outcome {
-            end: match suspend.return_path {
-                ReturnPath::WrongContext => ActionEnd::WrongContext,
-                _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
-                    ActionEnd::WokenByFallback
-                }
-                ReturnPath::Resumed => ActionEnd::Resumed,
-                ReturnPath::FellThrough => ActionEnd::Returned,
-            },
+            end,
             code,
             before: measured.before,
             returned_at: measured.after,
