@@ -1,5 +1,14 @@
 //! A running scenario: rounds on a [`Machine`], with the samples kept in one [`CellState`] per CPU.
 //! The results are stored as cells.
+//!
+//! A scenario uses a [`Bench`] in this order:
+//!
+//! 1. [`Bench::begin_step`] and the expectations of samples (this file, "Steps and rounds").
+//! 2. [`Bench::run_action`] and the other ways to run a round (this file).
+//! 3. Judging the round's outcomes, and keeping or rejecting them (`bench/kept_outcomes.rs`).
+//! 4. At the end of a step, statistics and cells (`bench/results.rs`).
+//!
+//! Everything else here is what a scenario reads (this file, "What a scenario reads").
 
 mod kept_outcomes;
 mod results;

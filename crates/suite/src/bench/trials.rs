@@ -113,6 +113,19 @@ pub(crate) enum TrialVerdict {
     Unclear,
 }
 
+/// The result of the lead's trials.
+pub(crate) enum LeadTrial {
+    /// The source under test woke the lead; this helper stayed awake.
+    Woken(CpuIndex),
+    /// The source under test did not wake the lead. In a trial of the timer frame, an SGI from this
+    /// helper did.
+    WokenInstead(CpuIndex),
+    /// The firmware rejects the state, so no CPU enters it.
+    Refused,
+    /// The trials failed for this reason.
+    Failed(Skip),
+}
+
 /// A machine on which trials are made.
 pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
@@ -123,7 +136,7 @@ pub(crate) struct Trials<'t> {
     /// True if the CPU's context is compared before and after each trial.
     pub(crate) checks_context: bool,
     /// The failure in the last trial of a CPU whose trials all failed.
-    pub(crate) wrong: Option<Failure>,
+    pub(crate) last_failure: Option<Failure>,
 }
 
 impl<'t> Trials<'t> {
@@ -135,7 +148,7 @@ impl<'t> Trials<'t> {
             cpus,
             reads_statistics: false,
             checks_context: false,
-            wrong: None,
+            last_failure: None,
         }
     }
 
@@ -182,29 +195,34 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries to wake the lead, using another helper each time one is lost. Returns the helper that
-    /// woke the lead, None if the firmware rejects the state, or the reason for the failure and the
-    /// last helper.
+    /// Tries to wake the lead, using another helper each time one is lost.
     pub(crate) fn try_lead(
         &mut self,
         state: UsableState,
         waker: fn(CpuIndex) -> Waker,
-    ) -> Result<Option<CpuIndex>, (Skip, CpuIndex)> {
+    ) -> LeadTrial {
         let lead = self.machine.facts().lead;
-        let mut last = (Skip::NoHelper, lead);
+        let mut last = LeadTrial::Failed(Skip::NoHelper);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
-            let why = match self.try_waker(lead, waker(helper), state) {
-                TrialVerdict::Woken => return Ok(Some(helper)),
-                TrialVerdict::Refused => return Ok(None),
-                TrialVerdict::WokenInstead | TrialVerdict::Asleep => self.did_not_wake(lead, state),
-                TrialVerdict::Lost | TrialVerdict::Unclear => self.not_tried(lead, state),
+            last = match self.try_waker(lead, waker(helper), state) {
+                TrialVerdict::Woken => return LeadTrial::Woken(helper),
+                TrialVerdict::Refused => return LeadTrial::Refused,
+                TrialVerdict::WokenInstead | TrialVerdict::Asleep => {
+                    LeadTrial::WokenInstead(helper)
+                }
+                TrialVerdict::Lost | TrialVerdict::Unclear => {
+                    LeadTrial::Failed(self.not_tried(lead, state))
+                }
             };
-            last = (why, helper);
             if !self.machine.is_lost(helper) {
                 break;
             }
         }
-        Err(last)
+        last
+    }
+
+    pub(super) fn lead(&self) -> CpuIndex {
+        self.machine.facts().lead
     }
 
     /// Returns the CPU's outcome in the last trial.
@@ -233,7 +251,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Returns the reason to skip a state from which an SGI did not wake the CPU.
-    fn did_not_wake(&self, cpu: CpuIndex, state: UsableState) -> Skip {
+    pub(super) fn did_not_wake(&self, cpu: CpuIndex, state: UsableState) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::SgiDidNotWake { mpidr, power_state }
     }
@@ -278,7 +296,7 @@ impl<'t> Trials<'t> {
                 ActionEnd::WokenByFallback if is_own_timer => has_failed_before = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.phase == RoundPhase::Finish => {
-                    self.wrong = Some(Failure::CpuLost {
+                    self.last_failure = Some(Failure::CpuLost {
                         cpu,
                         loss,
                         others: 0,
@@ -334,7 +352,7 @@ impl<'t> Trials<'t> {
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
         let last = self.outcomes[cpu.index()].judge(TimeSource::Counter).err();
-        self.wrong = Some(Failure::NotCalibrated {
+        self.last_failure = Some(Failure::NotCalibrated {
             sleep,
             last: last.unwrap_or(early),
             cpu,
