@@ -32,7 +32,7 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionEnd, AfterRound, Cause, Details, Facts, Identity, Loss, Machine, NoCpuOff,
+    Action, ActionDetails, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff,
     Outcome, Round, RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
@@ -327,7 +327,7 @@ impl Lead {
             }
             match self.turn_on(channel, order, NAP_US, turn_on_by) {
                 Ok(turned_on) => {
-                    if let Details::PowerCycle(cycle) = &mut outcome.details {
+                    if let ActionDetails::PowerCycle(cycle) = &mut outcome.details {
                         cycle.turned_on = CounterValue::new(turned_on);
                     }
                     if orders.round.repeats_cpu_on {
@@ -576,7 +576,9 @@ fn take_outcome<'o>(
     let own = &mut outcomes[channel.index.index()];
     let noted = own.details;
     *own = channel.handover.outcome()?;
-    if let (Details::PowerCycle(cycle), Details::PowerCycle(noted)) = (&mut own.details, noted) {
+    if let (ActionDetails::PowerCycle(cycle), ActionDetails::PowerCycle(noted)) =
+        (&mut own.details, noted)
+    {
         cycle.turned_on = noted.turned_on;
         if own.action.measures_arrival()
             && let Some(turned_on) = noted.turned_on
@@ -589,7 +591,7 @@ fn take_outcome<'o>(
 
 /// Records when the lead first saw that the CPU was off.
 fn note_seen_off(outcome: &mut Outcome, seen_at: u64) {
-    if let Details::PowerCycle(cycle) = &mut outcome.details {
+    if let ActionDetails::PowerCycle(cycle) = &mut outcome.details {
         cycle.seen_off = CounterValue::new(seen_at);
     }
 }

@@ -10,8 +10,8 @@ use hardware::spec::stat::{Rise, Statistics};
 use spin::Once;
 use suite::measure::order::Order;
 use suite::measure::{
-    Action, ActionEnd, Details, Identity, Interrupt, NoCpuOff, Outcome, PowerCycle, Preparation,
-    SingleCall, Suspended, Task, Window,
+    Action, ActionDetails, ActionEnd, Identity, Interrupt, NoCpuOff, Outcome, PowerCycle,
+    Preparation, SingleCall, Suspended, Task, Window,
 };
 use suite::plan::Load;
 use sync::Stop;
@@ -191,7 +191,7 @@ impl Participant {
             // either does nothing or is already polling AFFINITY_INFO.
             return Outcome {
                 end: ActionEnd::WentOff,
-                details: Details::PowerCycle(PowerCycle {
+                details: ActionDetails::PowerCycle(PowerCycle {
                     lead_active_at: CounterValue::new(start + order.times.due),
                     ..PowerCycle::default()
                 }),
@@ -440,7 +440,7 @@ impl Participant {
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.parts.waiter.gic.drain_interrupts();
         Outcome {
-            details: Details::Suspend(Suspended {
+            details: ActionDetails::Suspend(Suspended {
                 due: sgi_sent_at.and_then(CounterValue::new).or(suspended.due),
                 rise: Rise::between(statistics_before, &after),
                 ..suspended

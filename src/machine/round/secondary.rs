@@ -5,7 +5,7 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
 use suite::measure::order::Order;
-use suite::measure::{AfterRound, Details};
+use suite::measure::{ActionDetails, AfterRound};
 use sync::Stop;
 
 use crate::machine::call::firmware;
@@ -48,7 +48,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
         own.wait_for_lead(|| handover.start())
     });
     handover.report_ready();
-    if let Details::PowerCycle(cycle) = &mut outcome.details {
+    if let ActionDetails::PowerCycle(cycle) = &mut outcome.details {
         cycle.entered = entered;
     }
     handover.finish(outcome);

@@ -324,10 +324,10 @@ impl<'m> Bench<'m> {
     /// Returns the interrupt that wakes the CPUs in a round.
     pub(crate) fn waker(&self, participants: Participants) -> Waker {
         let Setting {
-            wake_trials, cpus, ..
+            wake_sources, cpus, ..
         } = self.setting;
         if self.step.timers_stop {
-            wake_trials.waker(self.machine, cpus, participants, self.step.helper)
+            wake_sources.waker(self.machine, cpus, participants, self.step.helper)
         } else {
             Waker::OwnTimers
         }

@@ -4,7 +4,7 @@
 //! on again right after its CPU_OFF.
 
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Details, Outcome, Participants, PowerCycle, Reason, Round,
+    Action, ActionDetails, ActionEnd, AfterRound, Outcome, Participants, PowerCycle, Reason, Round,
 };
 use crate::model::Status;
 use crate::plan::Method;
@@ -152,14 +152,15 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
 
 /// Returns the sample that consists of a CPU_OFF and the read-back after the subsequent CPU_ON.
 fn join_halves(off: &Outcome, read_back: Outcome) -> Outcome {
-    let (Details::PowerCycle(down), Details::PowerCycle(up)) = (off.details, read_back.details)
+    let (ActionDetails::PowerCycle(down), ActionDetails::PowerCycle(up)) =
+        (off.details, read_back.details)
     else {
         return read_back;
     };
     Outcome {
         start: off.start,
         before: off.before,
-        details: Details::PowerCycle(PowerCycle {
+        details: ActionDetails::PowerCycle(PowerCycle {
             lead_active_at: down.lead_active_at,
             seen_off: down.seen_off,
             ..up

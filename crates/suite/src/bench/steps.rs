@@ -105,7 +105,7 @@ impl Steps<'_> {
 
     /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
-        if let Some(why) = self.bench.setting().wake_trials.skip(state) {
+        if let Some(why) = self.bench.setting().wake_sources.skip(state) {
             self.leave_out(why);
             return None;
         }
@@ -141,7 +141,7 @@ impl Steps<'_> {
             self.push_left_out(first, ActiveCpus::Alone, u64::from(*state), why);
         }
         for state in &states.accepted {
-            let Some(why) = self.bench.setting().wake_trials.skip(Some(*state)) else {
+            let Some(why) = self.bench.setting().wake_sources.skip(Some(*state)) else {
                 measure(self, *state);
                 continue;
             };
@@ -197,7 +197,7 @@ impl Steps<'_> {
 
     /// Returns true if a CPU must stay awake during the step.
     pub(crate) fn needs_helper(&self, step: &StepRounds) -> bool {
-        let source = self.bench.setting().wake_trials.source(step.timers_stop);
+        let source = self.bench.setting().wake_sources.source(step.timers_stop);
         step.cpus == ActiveCpus::All && source == WakeSource::Helper
     }
 
@@ -223,7 +223,7 @@ impl Steps<'_> {
             Status::Passed | Status::Crashed | Status::Unknown => self.is_measured = true,
         }
         if step.timers_stop {
-            self.conditions.wake_source = self.bench.setting().wake_trials.source(true);
+            self.conditions.wake_source = self.bench.setting().wake_sources.source(true);
         }
         for cpu in CpuIndex::all(self.bench.cpu_count()) {
             self.add_cell(cpu, variant, value);

@@ -26,7 +26,7 @@ pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
 pub use self::outcome::{
-    ActionEnd, Details, InterruptTimes, KeptContext, Outcome, PowerCycle, Suspended,
+    ActionDetails, ActionEnd, InterruptTimes, KeptContext, Outcome, PowerCycle, Suspended,
 };
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{

@@ -1,4 +1,4 @@
-//! The orders that CPUs receive in a round. [`super::round`] has a round's timeline.
+//! The orders that CPUs receive in a round. A round's timeline is at the top of `round.rs`.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;

@@ -1,5 +1,6 @@
-//! The outcome of one CPU's action in a round, whose timeline is in [`super::round`]. The machine code fills an [`Outcome`] with raw counter
-//! values and return codes; [`Outcome::judge`] decides whether it counts.
+//! The outcome of one CPU's action in a round. A round's timeline is at the top of `round.rs`. The
+//! machine code fills an [`Outcome`] with raw counter values and return codes; [`Outcome::judge`]
+//! decides whether it counts.
 
 mod figures;
 mod judge;
@@ -46,7 +47,7 @@ impl ActionEnd {
     }
 }
 
-/// A CPU's raw record of one round: what every action has, and the [`Details`] of its kind.
+/// A CPU's raw record of one round: what every action has, and the [`ActionDetails`] of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The order's action; [`Action::None`] if it had no order.
@@ -70,12 +71,12 @@ pub struct Outcome {
     /// None if PMF is not used.
     pub stamps: Result<Stamps, ReadError>,
     /// What only this kind of action has.
-    pub details: Details,
+    pub details: ActionDetails,
 }
 
 /// The part of an [`Outcome`] that depends on its action. [`Outcome::new`] chooses the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Details {
+pub enum ActionDetails {
     /// Nothing: there was no call, or one that simply returns.
     None,
     /// The CPU slept. The timed call is the suspend itself or the first call after it.
@@ -162,7 +163,7 @@ impl Outcome {
             returned_at: None,
             quiet_end: None,
             stamps: Ok(Stamps::default()),
-            details: Details::of_action(action),
+            details: ActionDetails::of_action(action),
         }
     }
 
@@ -174,9 +175,12 @@ impl Outcome {
     /// Returns when the interrupt that wakes the CPU, or that disturbs its call, was due.
     pub const fn due(&self) -> Option<CounterValue> {
         match self.details {
-            Details::Suspend(suspended) => suspended.due,
-            Details::Interrupt(interrupt) => interrupt.due,
-            Details::None | Details::PowerCycle(_) | Details::Window | Details::Loop { .. } => None,
+            ActionDetails::Suspend(suspended) => suspended.due,
+            ActionDetails::Interrupt(interrupt) => interrupt.due,
+            ActionDetails::None
+            | ActionDetails::PowerCycle(_)
+            | ActionDetails::Window
+            | ActionDetails::Loop { .. } => None,
         }
     }
 
@@ -188,7 +192,7 @@ impl Outcome {
     /// Returns the timestamps that the call captures; None if it captures none.
     pub fn capture_sequence(&self) -> Option<CaptureSequence> {
         match (self.action, self.details) {
-            (Action::ReadBack, Details::PowerCycle(PowerCycle { turned_on, .. })) => {
+            (Action::ReadBack, ActionDetails::PowerCycle(PowerCycle { turned_on, .. })) => {
                 Some(CaptureSequence::OffOn { turned_on })
             }
             (Action::Version, _) => Some(CaptureSequence::Call),
@@ -226,7 +230,7 @@ impl Outcome {
     /// Returns the counter at the CPU's first instruction after the call.
     const fn first_instruction_at(&self) -> Option<CounterValue> {
         match self.details {
-            Details::PowerCycle(cycle) => cycle.entered,
+            ActionDetails::PowerCycle(cycle) => cycle.entered,
             _ => self.returned_at,
         }
     }
@@ -241,7 +245,7 @@ impl Outcome {
     }
 }
 
-impl Details {
+impl ActionDetails {
     /// Returns the empty details of an action.
     fn of_action(action: Action) -> Self {
         match action {

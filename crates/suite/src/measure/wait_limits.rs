@@ -1,5 +1,5 @@
-//! The limits on the lead's waits for other CPUs. [`super::round`] shows each wait's place on a
-//! round's timeline.
+//! The limits on the lead's waits for other CPUs. The timeline at the top of
+//! `round.rs` shows where each wait belongs.
 
 use super::rejection::{Loss, RoundPhase};
 

@@ -15,9 +15,9 @@ use core::fmt;
 use hardware::board::CpuIndex;
 
 use crate::bench::Request;
-use crate::bench::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes};
+use crate::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
 use crate::measure::{Action, Metric, Participants, Round, Spans, TimeSource};
 use crate::model::{CellStep, Failure, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, Group, Key, NotCounted, RunSize, Variant, Work};

@@ -10,7 +10,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bench::bench::AttemptUse;
+use crate::bench::AttemptUse;
 use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{

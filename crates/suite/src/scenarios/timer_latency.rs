@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bench::Request;
-use crate::bench::bench::{Bench, BenchRoom};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes, list};
 use crate::bench::trials::neighbor_of;
+use crate::bench::{Bench, BenchRoom};
 use crate::measure::{
     Account, Action, ActionEnd, AfterRound, Histogram, LatencyKind, Metric, Participants, Reason,
     Round, Schedule, Spans, Window,

@@ -13,7 +13,7 @@
 
 use alloc::vec::Vec;
 
-use crate::bench::bench::FIRST_QUIET_US;
+use crate::bench::FIRST_QUIET_US;
 use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};

@@ -19,7 +19,7 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Cause, Counter, Details, Facts, Identity, Interrupt,
+    Action, ActionDetails, ActionEnd, AfterRound, Cause, Counter, Facts, Identity, Interrupt,
     InterruptTimes, InterruptedCall, KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome,
     Overheads, PowerCycle, Preparation, Round, RoundPhase, SingleCall, Suspended, Tally, Task,
     Waker,
@@ -279,7 +279,7 @@ impl Fake {
             start: at(before),
             before: at(before),
             returned_at: at(before + took),
-            details: Details::Loop {
+            details: ActionDetails::Loop {
                 cycles: self.facts.pmu.then_some(16 * took),
             },
             ..Outcome::new(Action::Repeat { operation, count })
@@ -295,7 +295,7 @@ impl Fake {
         let outcome = Outcome {
             start: at(start),
             before: at(before),
-            details: Details::Suspend(Suspended {
+            details: ActionDetails::Suspend(Suspended {
                 due: at(due),
                 ..Suspended::default()
             }),
@@ -349,7 +349,7 @@ impl Fake {
             quiet_end: at(due + round.spans.quiet),
             ..Outcome::new(part.action)
         };
-        if let Details::Suspend(suspended) = &mut outcome.details {
+        if let ActionDetails::Suspend(suspended) = &mut outcome.details {
             suspended.due = at(due);
             suspended.rise = rise;
             suspended.kept = round.checks_context.then_some(KeptContext {
@@ -416,7 +416,7 @@ impl Fake {
             start: at(start),
             before: at(before),
             returned_at: at(after),
-            details: Details::Interrupt(InterruptTimes {
+            details: ActionDetails::Interrupt(InterruptTimes {
                 due: at(due),
                 entered: at(entered + FAKE_VECTOR),
             }),
@@ -474,7 +474,7 @@ impl Fake {
             quiet_end: at(start + round.spans.quiet),
             returned_at: at(on + 600),
             stamps: Ok(Stamps::new(stamps)),
-            details: Details::PowerCycle(PowerCycle {
+            details: ActionDetails::PowerCycle(PowerCycle {
                 turned_on: at(start),
                 entered: at(on + 500),
                 ..PowerCycle::default()
@@ -531,7 +531,7 @@ impl Fake {
                         None
                     },
                     before: at(start),
-                    details: Details::PowerCycle(PowerCycle {
+                    details: ActionDetails::PowerCycle(PowerCycle {
                         lead_active_at: None,
                         seen_off: at(start + 900),
                         turned_on: at(start - 800),

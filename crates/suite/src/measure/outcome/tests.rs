@@ -27,7 +27,7 @@ fn good_for(action: Action) -> Outcome {
 }
 
 fn set_due(outcome: &mut Outcome, due: u64) {
-    if let Details::Suspend(suspended) = &mut outcome.details {
+    if let ActionDetails::Suspend(suspended) = &mut outcome.details {
         suspended.due = at(due);
     }
 }
@@ -168,7 +168,7 @@ fn keep_old_flush(outcome: &mut Outcome) {
 fn read_back(outcome: &mut Outcome, lead_active_at: u64) {
     *outcome = Outcome {
         end: ActionEnd::ReadBack,
-        details: Details::PowerCycle(PowerCycle {
+        details: ActionDetails::PowerCycle(PowerCycle {
             lead_active_at: at(lead_active_at),
             turned_on: at(200),
             ..PowerCycle::default()

@@ -10,7 +10,7 @@ use hardware::board::CpuIndex;
 use smccc::psci::error;
 
 use super::checks::{Answer, CheckedCall, Fitness, failed_call, no_effect, returned};
-use crate::bench::bench::lead_in;
+use crate::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
 const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];

@@ -38,7 +38,7 @@ impl Placement {
 /// The wake-up sources, and the results of their trials. A state in `proven` shows that an SGI has
 /// woken one CPU from that state, not that every CPU can be woken from it.
 #[derive(Clone, Debug)]
-pub struct WakeTrials {
+pub struct WakeSources {
     /// True if there is a GIC; without one, no interrupt can wake a CPU.
     has_gic: bool,
     /// The timer frame if it woke the lead from every state, or the reason it is not used.
@@ -63,7 +63,7 @@ pub struct WakeTrials {
     last_failure: Option<Failure>,
 }
 
-impl WakeTrials {
+impl WakeSources {
     /// Returns the wake-up sources before any trials.
     pub(crate) fn untried(facts: &Facts) -> Self {
         Self {
