@@ -7,7 +7,7 @@ use core::fmt;
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 
-use crate::measure::{Action, Facts, Metric, SingleCall, Summary};
+use crate::measure::{Action, Facts, Metric, Summary};
 use crate::model::{
     Cell, CellStep, Conditions, Failure, Scenario, ScenarioKey, Series, Skip, Status, WakeSource,
 };
@@ -261,7 +261,7 @@ impl Steps<'_> {
             value,
             ..CellStep::with_variant(variant)
         };
-        let metrics = metrics_of(action, bench.has_pmf());
+        let metrics = action.step_metrics(bench.has_pmf());
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
             let summary = bench.summary(cpu, *metric);
@@ -288,22 +288,5 @@ impl Steps<'_> {
             Action::Suspend { power_state, .. } => Some(power_state),
             _ => None,
         };
-    }
-}
-
-/// Returns the metrics for a step, measured or omitted. Without PMF, these are the caller-side
-/// metrics: two for a suspend and two for CPU_OFF.
-const fn metrics_of(action: Action, pmf: bool) -> &'static [Metric] {
-    use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-    match action {
-        Action::ColdCall {
-            call: SingleCall::Version,
-            ..
-        } if pmf => &[Latency, Call],
-        Action::ColdCall { .. } => &[Call],
-        Action::Version if pmf => &[Latency],
-        Action::Version => &[Call],
-        _ if pmf => &[Powerdown, Wakeup, CacheFlush],
-        _ => &[Call, Wake, TurnOn, TurnOff],
     }
 }

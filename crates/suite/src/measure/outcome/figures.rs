@@ -1,10 +1,10 @@
-//! Computes the figures of an accepted outcome.
+//! Computes the figures of an accepted outcome, and lists the metrics of each action.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 
 use super::{ActionDetails, Outcome};
-use crate::measure::action::Action;
+use crate::measure::action::{Action, SingleCall};
 use crate::measure::capture_sequence::CaptureSequence;
 use crate::measure::instants::{Instant, Instants};
 use crate::measure::metric::Metric;
@@ -84,6 +84,26 @@ impl Outcome {
             self.instants(times).metric(metric)
         } else {
             None
+        }
+    }
+}
+
+impl Action {
+    /// Returns the metrics of a step with this action, measured or omitted: some of those that
+    /// [`Outcome::metric`] returns. Without PMF, these are the caller-side metrics: two for a
+    /// suspend and two for CPU_OFF.
+    pub(crate) const fn step_metrics(self, has_pmf: bool) -> &'static [Metric] {
+        use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+        match self {
+            Self::ColdCall {
+                call: SingleCall::Version,
+                ..
+            } if has_pmf => &[Latency, Call],
+            Self::ColdCall { .. } => &[Call],
+            Self::Version if has_pmf => &[Latency],
+            Self::Version => &[Call],
+            _ if has_pmf => &[Powerdown, Wakeup, CacheFlush],
+            _ => &[Call, Wake, TurnOn, TurnOff],
         }
     }
 }
