@@ -75,7 +75,10 @@ fn make(board: &BoardFile, choices: &Choices<'_>) {
     assert_eq!(read.idle_states.usable.len(), choices.idle_states.len());
     let by_tree = Emergency::of_tree(&blob);
     let by_board = Emergency::of_board(board, choices.conduit);
-    let place = |uart: UartDescription| (uart.kind, uart.base);
+    let kind_and_base = |uart: UartDescription| (uart.kind, uart.base);
     assert_eq!(by_tree.conduit, by_board.conduit);
-    assert_eq!(by_tree.uart.map(place), by_board.uart.map(place));
+    assert_eq!(
+        by_tree.uart.map(kind_and_base),
+        by_board.uart.map(kind_and_base)
+    );
 }

@@ -11,7 +11,7 @@ use report::export::{self, Report};
 use report::log::read_bytes;
 use runner::build::firmware_kind::FirmwareKind;
 use runner::qemu::diagnosis::{Context, diagnose, explain_doubt, is_option_refused};
-use runner::qemu::loader::FirmwareItself;
+use runner::qemu::loader::FirmwareLoader;
 use runner::qemu::machine_process::MachineResult;
 use suite::crc::CRC_32;
 use suite::model as verdict;
@@ -124,7 +124,7 @@ fn diagnoses(data: &[u8]) {
         elapsed: Duration::ZERO,
     };
     let context = Context {
-        loader: &FirmwareItself,
+        loader: &FirmwareLoader,
         firmware,
         cpu,
         timeout: 1,

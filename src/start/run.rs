@@ -1,5 +1,12 @@
-//! Runs the payload: finds the console and the device tree, reads the board and the plan, sets up
-//! the machine, and runs the scenarios.
+//! Runs the payload:
+//!
+//! 1. [`main`] opens the UART in the parameter block, if there is one, and finds the device tree.
+//! 2. [`run_with_tree`] opens the tree's console and sets the conduit, so that a later error can be
+//!    printed and the machine turned off.
+//! 3. It reads the board, and refuses a run without firmware, with a damaged parameter block, or
+//!    with a board that is invalid or overlaps the payload.
+//! 4. [`read_plan`] reads the boot arguments.
+//! 5. [`setup::prepare`] sets up the machine, and [`suite::run_all`] runs the scenarios.
 
 use core::sync::atomic::AtomicU64;
 
@@ -61,7 +68,13 @@ pub fn main(state: BootState) -> ! {
     match found {
         Ok(found) => {
             boot_marks::reach(BootStage::Tree);
-            run_with_tree(tables, found, (&block, damage), (boot_area, has_firmware))
+            let entry = EntryFacts {
+                block,
+                damage,
+                boot_area,
+                has_firmware,
+            };
+            run_with_tree(tables, found, entry)
         }
         Err(_) if !has_firmware => end_without_firmware(),
         Err(error) => match damage {
@@ -69,6 +82,17 @@ pub fn main(state: BootState) -> ! {
             None => refuse(&error),
         },
     }
+}
+
+/// What is known before the device tree is read.
+struct EntryFacts {
+    /// The valid fields of the parameter block.
+    block: ParameterBlock,
+    /// The reason why the block as a whole is invalid, if it is.
+    damage: Option<FormatError>,
+    boot_area: Region,
+    /// False if the payload was entered at EL3.
+    has_firmware: bool,
 }
 
 /// Ends the run of a payload that was entered at EL3, the firmware's exception level.
@@ -130,25 +154,30 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     plan
 }
 
-/// Runs the payload with a device tree.
-fn run_with_tree(
-    mut tables: TranslationTables,
-    found: DeviceTree,
-    (block, damage): (&ParameterBlock, Option<FormatError>),
-    (boot_area, has_firmware): (Region, bool),
-) -> ! {
-    let emergency = if console::is_set() { block.uart } else { None };
-    // Sets up the console and the conduit first, so that a later error can be printed and the
-    // machine turned off. The earlier conduit is overridden even if the tree does not specify one.
-    if let Ok(early) = TreeConsole::find(found.bytes) {
+/// Opens the tree's console, unless one is open, and sets the conduit. The earlier conduit is
+/// overridden even if the tree does not specify one.
+fn set_up_early_console(tables: &mut TranslationTables, tree: &[u8], has_firmware: bool) {
+    if let Ok(early) = TreeConsole::find(tree) {
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
-            open_console(&mut tables, uart, false);
+            open_console(tables, uart, false);
         }
         conduit::set_conduit(match early.conduit {
             Ok(conduit) if has_firmware => Some(conduit),
             _ => None,
         });
     }
+}
+
+/// Runs the payload with a device tree.
+fn run_with_tree(mut tables: TranslationTables, found: DeviceTree, entry: EntryFacts) -> ! {
+    let EntryFacts {
+        block,
+        damage,
+        boot_area,
+        has_firmware,
+    } = entry;
+    let emergency = if console::is_set() { block.uart } else { None };
+    set_up_early_console(&mut tables, found.bytes, has_firmware);
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
     // If the tree is rejected, its console might not be a UART.

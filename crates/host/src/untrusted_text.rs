@@ -1,4 +1,5 @@
-//! Makes untrusted text safe to use in messages.
+//! Makes untrusted text safe to use in messages on a terminal, which shows Unicode. The payload's
+//! console shows ASCII only: `hardware::text::untrusted`.
 
 /// Returns `text` without control characters. Otherwise, a line from a log or the name of a test or
 /// file could move the cursor, break a line, or change the direction of the text that follows.

@@ -7,7 +7,7 @@ use core::sync::atomic::AtomicU64;
 use hardware::board::{CpuIndex, IdleStates, LeftOut};
 use sync::Heap;
 
-use crate::bench::{Setting, States, WakeTrials, measure};
+use crate::bench::{Setting, States, WakeSources, measure};
 use crate::measure::Machine;
 use crate::model::{Job, LeftOutState, Run, Verdict, jobs};
 use crate::output::{self, ClosingSummary};
@@ -41,18 +41,18 @@ pub fn run_all<M: Machine>(
     add_foreign(&mut run, &states, idle_states);
     output::print_header(out, &run)?;
     output::print_state_notes(out, &run, &states)?;
-    let mut wake_trials = WakeTrials::untried(machine.facts());
+    let mut wake_sources = WakeSources::untried(machine.facts());
     let mut records = Writer::new(plan.records, run.id.unwrap_or_default());
     records.write_machine(out, &run)?;
     let mut summary = ClosingSummary::new(&plan);
     for job in jobs(&plan) {
         let Job::Measure(mut key) = job else {
-            wake_trials.try_out(machine, &run.cpus, &plan, &mut states);
-            output::print_wake_trials(out, &run, &wake_trials)?;
+            wake_sources.try_out(machine, &run.cpus, &plan, &mut states);
+            output::print_wake_sources(out, &run, &wake_sources)?;
             if let Some(facts) = &mut run.facts
-                && facts.frame != wake_trials.frame
+                && facts.frame != wake_sources.frame
             {
-                facts.frame = wake_trials.frame;
+                facts.frame = wake_sources.frame;
                 records.write_facts(out, *facts)?;
             }
             continue;
@@ -68,7 +68,7 @@ pub fn run_all<M: Machine>(
             plan: &plan,
             cpus: &run.cpus,
             states: &states,
-            wake_trials: &wake_trials,
+            wake_sources: &wake_sources,
             samples,
         };
         let group = measure(machine, setting, key, out)?;

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{Action, ActionEnd, Details, InterruptTimes, Outcome};
+use suite::measure::{Action, ActionDetails, ActionEnd, InterruptTimes, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::gic::controller::GicDriver;
@@ -134,7 +134,7 @@ pub fn take_interrupt(waiter: &'static Waiter, function: [u64; 4], expires_in: u
         start: CounterValue::new(now),
         before,
         returned_at,
-        details: Details::Interrupt(InterruptTimes {
+        details: ActionDetails::Interrupt(InterruptTimes {
             due: CounterValue::new(due),
             entered,
         }),

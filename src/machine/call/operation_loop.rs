@@ -7,7 +7,7 @@ use hardware::image::Conduit;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use smccc::error::SUCCESS;
-use suite::measure::{ActionEnd, Details, Operation, Outcome};
+use suite::measure::{ActionDetails, ActionEnd, Operation, Outcome};
 
 use crate::machine::call::call_path::CallPath;
 use crate::machine::console;
@@ -237,7 +237,7 @@ pub fn repeat_operation(
         code,
         before: path.select_read(raw.before),
         returned_at: path.select_read(raw.after),
-        details: Details::Loop {
+        details: ActionDetails::Loop {
             cycles: cycle_counter.map(|_| cycles),
         },
         ..outcome

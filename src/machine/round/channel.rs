@@ -10,7 +10,8 @@ use suite::measure::{Cause, Identity, Outcome, Tally};
 use sync::Stop;
 
 use crate::machine::boot::layout::{EntryRecord, set_channel_directory};
-use crate::machine::cpu::registers;
+use crate::machine::call::call_path::CallPath;
+use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
@@ -70,6 +71,18 @@ impl CpuChannel {
 
     pub const fn mpidr(&self) -> Mpidr {
         self.entry.mpidr
+    }
+
+    /// Returns the context ID that is passed to CPU_ON for this CPU.
+    pub fn context_id(&self, path: CallPath) -> u64 {
+        core::ptr::from_ref(self) as u64 | path.context_flag()
+    }
+
+    /// Gives an order to a CPU that is off. The order is in memory when this function returns, so
+    /// CPU_ON may follow.
+    pub fn give_first_order(&self, order: Order) {
+        self.handover.give_order(order);
+        instructions::complete_accesses();
     }
 }
 

@@ -7,7 +7,6 @@ use suite::measure::{Action, ActionEnd, Interrupt, InterruptedCall, Outcome};
 use crate::machine::boot::layout;
 use crate::machine::call::firmware;
 use crate::machine::call::interrupted_call::take_interrupt;
-use crate::machine::cpu::instructions;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::waiter::Waiter;
 
@@ -38,16 +37,13 @@ pub fn observe_call(
         InterruptedCall::CpuOn { target, .. } => {
             let channel = &channels[target.index()];
             // The lead does not use this CPU in the round, so its order is given here. It powers
-            // off again. The order must be in memory before CPU_ON.
-            channel.handover.give_order(Order::default());
-            instructions::complete_accesses();
-            let context = core::ptr::from_ref(channel) as u64 | waiter.path.context_flag();
-            let entry = layout::secondary_entry_address();
+            // off again.
+            channel.give_first_order(Order::default());
             [
                 PSCI_CPU_ON_64.into(),
                 channel.mpidr().number(),
-                entry,
-                context,
+                layout::secondary_entry_address(),
+                channel.context_id(waiter.path),
             ]
         }
     };
@@ -59,17 +55,22 @@ pub fn observe_call(
         InterruptedCall::CpuOn {
             target,
             cpu_on_after,
-        } if !wait_until_off(waiter, &channels[target.index()], cpu_on_after) => Outcome {
-            end: ActionEnd::GaveUp,
-            ..outcome
-        },
+        } if !wait_until_target_is_off(waiter, &channels[target.index()], cpu_on_after) => {
+            Outcome {
+                end: ActionEnd::GaveUp,
+                ..outcome
+            }
+        }
         _ => outcome,
     }
 }
 
 /// Waits until the firmware reports that a CPU is off, and for `cpu_on_after` ticks after that.
 /// Returns false if it stays on.
-fn wait_until_off(waiter: &Waiter, channel: &CpuChannel, cpu_on_after: u64) -> bool {
+///
+/// The lead's `wait_until_off` cannot be used: any participant may wait here, so there is no phase
+/// to begin, and a CPU that stays on costs a sample instead of being lost.
+fn wait_until_target_is_off(waiter: &Waiter, channel: &CpuChannel, cpu_on_after: u64) -> bool {
     let deadline = waiter.now() + waiter.ticks_of_us(OFF_US);
     let is_off = || match firmware::affinity_info(channel.mpidr()) {
         Ok(AffinityState::Off) => Some(()),

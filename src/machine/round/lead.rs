@@ -1,4 +1,25 @@
 //! Runs a measurement round from the lead CPU. Every wait for another CPU has a deadline.
+//!
+//! `suite::measure::round` has a round's timeline. [`Lead::run_round`] takes these steps, each a
+//! function of [`Lead`]:
+//!
+//! 1. `begin_round` silences the console and clears the outcomes.
+//! 2. `power_off_non_participants` turns off the CPUs that must be off.
+//! 3. `give_orders` gives each participant its order, with CPU_ON if it is off.
+//! 4. `wait_until_ready` waits for all of them.
+//! 5. `replace_missing_helper` makes the lead the helper if there is no other.
+//! 6. `run_lead_part` publishes the start and executes the lead's own order.
+//! 7. `collect_outcomes` has an order of its own, because the lead must not disturb the CPUs that
+//!    are measured:
+//!    1. It waits for quiet end, before it accesses anything that the other CPUs use.
+//!    2. `release_participants` tells all CPUs except the helper that the lead has returned.
+//!    3. `wake_late_cpus` sends an SGI at the fallback, if the lead stayed awake.
+//!    4. `collect_reports` waits until each CPU finishes. The helper is last, because it stays on
+//!       until the others have returned.
+//!    5. `collect_power_offs` waits until AFFINITY_INFO returns OFF for each CPU that powers off.
+//!
+//!    In a timed CPU_OFF, only the second and the last of these happen, right after start.
+//! 8. `end_round` restores the console and names the CPUs that were lost.
 
 use core::cell::Cell;
 
@@ -11,7 +32,7 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionEnd, AfterRound, Cause, Details, Facts, Identity, Loss, Machine, NoCpuOff,
+    Action, ActionDetails, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff,
     Outcome, Round, RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
@@ -19,7 +40,6 @@ use suite::plan::Plan;
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::call::{conduit, firmware};
-use crate::machine::cpu::instructions;
 use crate::machine::round::channel::{CpuChannel, CpuHandover, cause_of};
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
 use crate::machine::round::participant::Participant;
@@ -118,18 +138,14 @@ impl Lead {
     ) -> Result<u64, Loss> {
         let phase = RoundPhase::TurnOn;
         self.begin_phase(phase, deadline);
-        let entry = layout::secondary_entry_address();
-        let context = self.context(channel);
         // If no call is accepted before the deadline, the last return value is the loss cause.
         let mut cause = Cause::Timeout;
-        channel.handover.give_order(order);
-        // The order must be in memory before CPU_ON.
-        instructions::complete_accesses();
+        channel.give_first_order(order);
         let accepted = self.waiter().poll_every(nap_us, deadline, || {
             // The counter is read again for each call, because the time before the accepted call is
             // not part of the power-up.
             let called_at = self.waiter().now();
-            match firmware::cpu_on(channel.mpidr(), entry, context) {
+            match self.call_cpu_on(channel) {
                 Ok(()) => Some(Ok(called_at)),
                 // The previous CPU_OFF or CPU_ON is still in progress. ZynqMP firmware returns
                 // INTERNAL_FAILURE while its power controller is still suspending the CPU.
@@ -144,18 +160,18 @@ impl Lead {
         result.map_err(|cause| Loss { phase, cause })
     }
 
-    /// Calls CPU_ON for a CPU that is already on or powering up, and returns the return code.
-    fn call_cpu_on(&self, channel: &CpuChannel) -> i32 {
-        let entry = layout::secondary_entry_address();
-        match firmware::cpu_on(channel.mpidr(), entry, self.context(channel)) {
+    /// Calls CPU_ON for a CPU that is already on or powering up, and records the return code.
+    fn repeat_cpu_on(&self, channel: &CpuChannel) {
+        let code = match self.call_cpu_on(channel) {
             Ok(()) => SUCCESS,
             Err(error) => ReturnCode::from(error).0,
-        }
+        };
+        self.second_cpu_on.set(Some(code));
     }
 
-    /// Returns the context ID that is passed to CPU_ON for this CPU.
-    fn context(&self, channel: &CpuChannel) -> u64 {
-        core::ptr::from_ref(channel) as u64 | self.waiter().path.context_flag()
+    fn call_cpu_on(&self, channel: &CpuChannel) -> Result<(), Error> {
+        let context = channel.context_id(self.waiter().path);
+        firmware::cpu_on(channel.mpidr(), layout::secondary_entry_address(), context)
     }
 
     /// Begins a phase and polls until it succeeds or fails with a loss cause.
@@ -174,7 +190,12 @@ impl Lead {
 
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter value at the
     /// time of that call.
-    fn wait_off(&self, channel: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
+    fn wait_until_off(
+        &self,
+        channel: &CpuChannel,
+        action: Action,
+        deadline: u64,
+    ) -> Result<u64, Loss> {
         let nap = if action.is_timed_off() {
             0
         } else if action == Action::Off && self.own.parts.pmf.is_ok() {
@@ -204,7 +225,7 @@ impl Lead {
         let finish_by = self.deadline_of(phase);
         self.wait(channel, phase, finish_by, CpuHandover::is_done)?;
         let off_by = self.deadline_of(RoundPhase::TurnOff);
-        let seen_at = self.wait_off(channel, Action::None, off_by)?;
+        let seen_at = self.wait_until_off(channel, Action::None, off_by)?;
         Ok(CpuState::Off { seen_at })
     }
 
@@ -272,7 +293,7 @@ impl Lead {
         }
         channel.handover.dismiss();
         // A round may set a shorter limit for reports.
-        if loss.phase != RoundPhase::Finish || round.patience.is_none() {
+        if loss.phase != RoundPhase::Finish || round.spans.patience.is_none() {
             self.states.shorten_waits(loss);
         }
         outcome.end = ActionEnd::Lost(loss);
@@ -292,9 +313,8 @@ impl Lead {
         }
     }
 
-    /// Gives every other CPU in the round its order, turning it on if it is off, and waits until
-    /// all of them are ready.
-    fn start_participants(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
+    /// Gives every other CPU in the round its order, turning it on if it is off.
+    fn give_orders(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         self.let_settle(orders);
         let turn_on_by = self.deadline_of(RoundPhase::TurnOn);
         for channel in self.participants(orders) {
@@ -307,19 +327,23 @@ impl Lead {
             }
             match self.turn_on(channel, order, NAP_US, turn_on_by) {
                 Ok(turned_on) => {
-                    if let Details::PowerCycle(cycle) = &mut outcome.details {
+                    if let ActionDetails::PowerCycle(cycle) = &mut outcome.details {
                         cycle.turned_on = CounterValue::new(turned_on);
                     }
                     if orders.round.repeats_cpu_on {
-                        self.second_cpu_on.set(Some(self.call_cpu_on(channel)));
+                        self.repeat_cpu_on(channel);
                     }
                 }
                 Err(loss) => self.note(&orders.round, channel, Err(loss), outcomes),
             }
         }
+    }
+
+    /// Waits until every other CPU in the round is ready.
+    fn wait_until_ready(&self, orders: &OrderBook<'_>, outcomes: &mut [Outcome]) {
         if orders.round.action().measures_arrival() {
-            let until = self.waiter().now() + orders.round.quiet;
-            self.waiter().sleep_until(until);
+            let quiet_end = self.waiter().now() + orders.round.spans.quiet;
+            self.waiter().sleep_until(quiet_end);
         }
         let arrive_by = self.deadline_of(RoundPhase::Arrive);
         for channel in self.participants(orders) {
@@ -338,8 +362,8 @@ impl Lead {
     }
 
     /// Returns the deadline for all reports in a round that started at `start`.
-    fn last_finish(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
-        orders.deadline(start, self.waiter().now(), self.longest(RoundPhase::Finish))
+    fn finish_deadline(&self, orders: &OrderBook<'_>, start: u64) -> u64 {
+        orders.finish_deadline(start, self.waiter().now(), self.longest(RoundPhase::Finish))
     }
 
     /// Publishes the start time and executes the lead's own order. The lead's cache lines are
@@ -347,7 +371,7 @@ impl Lead {
     fn run_lead_part(&self, orders: &OrderBook<'_>, since: u64, outcomes: &mut [Outcome]) -> u64 {
         self.begin_phase(
             RoundPhase::Finish,
-            self.last_finish(orders, self.waiter().now()),
+            self.finish_deadline(orders, self.waiter().now()),
         );
         if !orders.participates(self.index()) || orders.round.action().turns_off() {
             return self.publish_start(orders, since);
@@ -367,46 +391,67 @@ impl Lead {
     fn publish_start(&self, orders: &OrderBook<'_>, since: u64) -> u64 {
         let waiter = self.waiter();
         let now = waiter.now();
-        let start = now + orders.round.lead_in + waiter.nap_length(now - since, 0);
+        let start = now + orders.round.spans.lead_in + waiter.nap_length(now - since, 0);
         for channel in self.participants(orders) {
             channel.handover.publish_start(start);
         }
         start
     }
 
+    /// Makes the lead the helper if no CPU was available as the helper, or if the helper has just
+    /// been lost, and returns true if so. The other CPUs already have their orders, so the lead
+    /// stays awake to wake them, and the round is discarded.
+    fn replace_missing_helper(&self, orders: &mut OrderBook<'_>) -> bool {
+        let waker = &mut orders.round.wake_up.waker;
+        let is_missing =
+            *waker == Waker::NoHelper || waker.helper().is_some_and(|cpu| self.is_lost(cpu));
+        if is_missing {
+            *waker = Waker::Helper(self.index());
+        }
+        is_missing
+    }
+
     /// Collects the other CPUs' outcomes, and waits until those that power off are off.
     fn collect_outcomes(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
         let round = &orders.round;
-        let helper = orders.helper();
-        // No CPU finishes before the quiet time ends, and polling would disturb CPUs that are
-        // powering down or up.
-        if !round.action().is_timed_off() {
-            self.waiter().sleep_until(start + orders.quiet_ticks());
+        if round.action().is_timed_off() {
+            // Waiting for the outcome would delay polling for OFF, so the outcome is read once the
+            // CPU is off.
+            self.release_participants(orders);
+            self.collect_power_offs(orders, outcomes);
+            return;
         }
-        // Informs the other CPUs that the lead has returned. The helper stays on until the other
-        // CPUs have returned too.
+        // No CPU finishes before quiet end, and polling would disturb CPUs that are powering down
+        // or up.
+        self.waiter().sleep_until(start + orders.quiet_end());
+        self.release_participants(orders);
+        if let Some(fallback) = orders.lead_fallback() {
+            self.wake_late_cpus(start + fallback);
+        }
+        self.collect_reports(orders, start, outcomes);
+        if round.afterwards == AfterRound::Off || round.action().turns_off() {
+            self.collect_power_offs(orders, outcomes);
+        }
+    }
+
+    /// Informs the other CPUs, except the helper, that the lead has returned.
+    fn release_participants(&self, orders: &OrderBook<'_>) {
         for channel in self.participants(orders) {
-            if Some(channel.index) != helper {
+            if Some(channel.index) != orders.helper() {
                 channel.handover.release();
             }
         }
-        if let Some(late) = orders.fallback_sgi_after() {
-            self.wake_late_cpus(start + late);
-        }
-        // Waiting for the outcome would delay polling for OFF, so the outcome is read once the CPU
-        // is off.
-        if !round.action().is_timed_off() {
-            let deadline = self.last_finish(orders, start);
-            for is_helper in [false, true] {
-                for channel in self.participants(orders) {
-                    if (Some(channel.index) == helper) == is_helper {
-                        self.collect_report(channel, round, deadline, outcomes);
-                    }
+    }
+
+    /// Waits until the other CPUs' orders are done, the helper's last, and takes their outcomes.
+    fn collect_reports(&self, orders: &OrderBook<'_>, start: u64, outcomes: &mut [Outcome]) {
+        let deadline = self.finish_deadline(orders, start);
+        for is_helper in [false, true] {
+            for channel in self.participants(orders) {
+                if (Some(channel.index) == orders.helper()) == is_helper {
+                    self.collect_report(channel, &orders.round, deadline, outcomes);
                 }
             }
-        }
-        if round.afterwards == AfterRound::Off || round.action().turns_off() {
-            self.collect_power_offs(orders, outcomes);
         }
     }
 
@@ -448,7 +493,7 @@ impl Lead {
         deadline: u64,
         outcomes: &mut [Outcome],
     ) -> Result<CpuState, Loss> {
-        let seen_at = self.wait_off(channel, round.action(), deadline)?;
+        let seen_at = self.wait_until_off(channel, round.action(), deadline)?;
         let outcome = take_outcome(channel, round, outcomes).ok_or(OFF_TOO_EARLY)?;
         note_seen_off(outcome, seen_at);
         Ok(CpuState::Off { seen_at })
@@ -473,10 +518,10 @@ impl Lead {
         self.wait_finished_off(channel, RoundPhase::Arrive)
     }
 
-    /// Sends an SGI from the lead to CPUs that have not returned by `late`.
-    fn wake_late_cpus(&self, late: u64) {
-        self.begin_phase(RoundPhase::Finish, late);
-        let all_returned = self.waiter().poll(late, || {
+    /// Sends an SGI from the lead to CPUs that have not returned by `fallback`.
+    fn wake_late_cpus(&self, fallback: u64) {
+        self.begin_phase(RoundPhase::Finish, fallback);
+        let all_returned = self.waiter().poll(fallback, || {
             let is_any_busy = self
                 .channels
                 .iter()
@@ -486,6 +531,31 @@ impl Lead {
         if all_returned.is_none() {
             self.own.wake_again(false);
         }
+    }
+
+    /// Silences the console, so that the round is not disturbed, and clears the outcomes.
+    fn begin_round(&self, round: &Round, outcomes: &mut [Outcome]) {
+        if self
+            .others()
+            .any(|channel| round.participants.includes(channel.index, self.index()))
+        {
+            boot_marks::reach(BootStage::CpuOn);
+        }
+        console::wait_idle();
+        HEAP.begin_round();
+        outcomes.fill(Outcome::default());
+        self.second_cpu_on.set(None);
+    }
+
+    /// Restores the console, and names the CPUs that were lost.
+    fn end_round(&mut self) {
+        if self.lacks_cpu_off.get() {
+            self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
+        }
+        HEAP.end_round();
+        self.own.parts.watch.end_round();
+        console::restore();
+        self.states.name_losses();
     }
 
     /// Dismisses all CPUs that are still on, so that they power off.
@@ -506,12 +576,14 @@ fn take_outcome<'o>(
     let own = &mut outcomes[channel.index.index()];
     let noted = own.details;
     *own = channel.handover.outcome()?;
-    if let (Details::PowerCycle(cycle), Details::PowerCycle(noted)) = (&mut own.details, noted) {
+    if let (ActionDetails::PowerCycle(cycle), ActionDetails::PowerCycle(noted)) =
+        (&mut own.details, noted)
+    {
         cycle.turned_on = noted.turned_on;
         if own.action.measures_arrival()
             && let Some(turned_on) = noted.turned_on
         {
-            own.quiet_until = Some(turned_on + round.quiet);
+            own.quiet_end = Some(turned_on + round.spans.quiet);
         }
     }
     Some(own)
@@ -519,7 +591,7 @@ fn take_outcome<'o>(
 
 /// Records when the lead first saw that the CPU was off.
 fn note_seen_off(outcome: &mut Outcome, seen_at: u64) {
-    if let Details::PowerCycle(cycle) = &mut outcome.details {
+    if let ActionDetails::PowerCycle(cycle) = &mut outcome.details {
         cycle.seen_off = CounterValue::new(seen_at);
     }
 }
@@ -530,16 +602,7 @@ impl Machine for Lead {
     }
 
     fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        if self
-            .others()
-            .any(|channel| round.participants.includes(channel.index, self.index()))
-        {
-            boot_marks::reach(BootStage::CpuOn);
-        }
-        console::wait_idle();
-        HEAP.begin_round();
-        outcomes.fill(Outcome::default());
-        self.second_cpu_on.set(None);
+        self.begin_round(round, outcomes);
         let lead = self.index();
         let mut orders = OrderBook {
             clock: self.waiter().clock,
@@ -554,33 +617,21 @@ impl Machine for Lead {
             self.power_off_non_participants(&orders, outcomes);
         }
         let since = self.waiter().now();
-        self.start_participants(&orders, outcomes);
+        self.give_orders(&orders, outcomes);
+        self.wait_until_ready(&orders, outcomes);
         // Losses are reported before the lead executes its part, from which it might not return.
         self.states.name_losses();
         if round.action().sleeps() {
             boot_marks::reach(BootStage::Suspend);
             console::wait_idle();
         }
-        let lacks_helper =
-            round.waker == Waker::NoHelper || orders.helper().is_some_and(|cpu| self.is_lost(cpu));
-        if lacks_helper {
-            // No CPU was available as the helper, or the helper has just been lost. The other
-            // CPUs already have their orders. The lead stays awake so that these CPUs do
-            // not sleep forever, and the round is discarded.
-            orders.round.waker = Waker::Helper(lead);
-        }
+        let lacks_helper = self.replace_missing_helper(&mut orders);
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);
         if lacks_helper {
             outcomes[lead.index()] = Outcome::new(round.action());
         }
-        if self.lacks_cpu_off.get() {
-            self.facts.no_cpu_off = Some(NoCpuOff::NotSupported);
-        }
-        HEAP.end_round();
-        self.own.parts.watch.end_round();
-        console::restore();
-        self.states.name_losses();
+        self.end_round();
     }
 
     fn tally(&mut self, cpu: CpuIndex) -> Option<&mut Tally> {

@@ -10,8 +10,8 @@ use hardware::spec::stat::{Rise, Statistics};
 use spin::Once;
 use suite::measure::order::Order;
 use suite::measure::{
-    Action, ActionEnd, Details, Identity, Interrupt, NoCpuOff, Outcome, PowerCycle, Preparation,
-    SingleCall, Suspended, Task, Window,
+    Action, ActionDetails, ActionEnd, Identity, Interrupt, NoCpuOff, Outcome, PowerCycle,
+    Preparation, SingleCall, Suspended, Task, Window,
 };
 use suite::plan::Load;
 use sync::Stop;
@@ -141,11 +141,14 @@ impl Participant {
                 match preparation {
                     Preparation::Suspend { .. } => self.suspend(order, Some(function), await_start),
                     Preparation::Warm => {
-                        self.call_twice(order, function, CallPath::time_call, await_start)
+                        self.call_after_warm_up(order, function, CallPath::time_call, await_start)
                     }
-                    Preparation::Evict => {
-                        self.call_twice(order, function, CallPath::time_call_evicted, await_start)
-                    }
+                    Preparation::Evict => self.call_after_warm_up(
+                        order,
+                        function,
+                        CallPath::time_call_evicted,
+                        await_start,
+                    ),
                 }
             }
             Action::Help => self.help_others(order, await_start),
@@ -188,8 +191,8 @@ impl Participant {
             // either does nothing or is already polling AFFINITY_INFO.
             return Outcome {
                 end: ActionEnd::WentOff,
-                details: Details::PowerCycle(PowerCycle {
-                    lead_active_at: CounterValue::new(start + order.times.wake_due_after),
+                details: ActionDetails::PowerCycle(PowerCycle {
+                    lead_active_at: CounterValue::new(start + order.times.due),
                     ..PowerCycle::default()
                 }),
                 before: CounterValue::new(waiter.now()),
@@ -207,13 +210,13 @@ impl Participant {
         call: &TimedCall,
         outcome: Outcome,
     ) -> Outcome {
-        let quiet_until = self.wait_until_quiet_ends(order, start);
+        let quiet_end = self.wait_for_quiet_end(order, start);
         self.add_timestamps(Outcome {
             end: ActionEnd::Returned,
             code: call.code,
             before: call.before,
             returned_at: call.after,
-            quiet_until: CounterValue::new(quiet_until),
+            quiet_end: CounterValue::new(quiet_end),
             ..outcome
         })
     }
@@ -233,7 +236,7 @@ impl Participant {
     }
 
     /// Makes a call once as a warm-up, and then again with `time_call`.
-    fn call_twice(
+    fn call_after_warm_up(
         &self,
         order: &Order,
         function: &FirmwareFunction,
@@ -272,7 +275,18 @@ impl Participant {
     }
 
     /// Times either the suspend (CPU_SUSPEND, or SYSTEM_SUSPEND if the action has no `power_state`)
-    /// or the first call after the wake-up.
+    /// or the first call after the wake-up. The stages are:
+    ///
+    /// 1. Before the CPU is ready: read PSCI_STAT.
+    /// 2. Wait for start.
+    /// 3. Arm the wake-up ([`Self::arm_wake_up`]), and read the context that the suspend should
+    ///    keep.
+    /// 4. Spin until the call, and arm the racing timer, if there is one.
+    /// 5. Make the timed calls. Nothing may come between them.
+    /// 6. After the return: compare the context, and set up the CPU and GIC again
+    ///    ([`Self::set_up_after_suspend`]).
+    /// 7. [`Self::finish_suspend`]: wake the next CPU, wait for quiet end, then read the timestamps
+    ///    and PSCI_STAT.
     fn suspend(
         &self,
         order: &Order,
@@ -288,8 +302,8 @@ impl Participant {
         let Some(start) = await_start() else {
             return outcome;
         };
-        let call_at = start + order.times.call_after;
-        let due = start + order.times.wake_due_after;
+        let call_at = start + order.times.call;
+        let due = start + order.times.due;
         outcome.start = CounterValue::new(call_at);
         suspended.due = CounterValue::new(due);
         if !self.arm_wake_up(order, start, due) {
@@ -314,22 +328,27 @@ impl Participant {
         if let Some(context_before) = context {
             suspended.kept = Some(context_before.compare(&self.read_context(), call.return_path));
         }
-        self.disarm_timer_frame(order);
-        if power_state.is_none() && call.return_path != ReturnPath::FellThrough {
-            // The entire GIC may have lost power.
-            let result = waiter.gic.init_distributor();
-            result.unwrap_or_else(|error| panic!("GIC: {error}"));
-        }
-        // This is necessary after either kind of return, because firmware disables the GIC CPU
-        // interface during power-down, even if the call then returns because of a pending
-        // interrupt.
-        self.set_up_again();
+        self.set_up_after_suspend(order, call.return_path);
         let calls = SuspendCalls {
             suspend: &call,
             measured: timed_first_call.as_ref().unwrap_or(&call),
             statistics_before: &statistics,
         };
         self.finish_suspend(order, start, &calls, suspended, outcome)
+    }
+
+    fn set_up_after_suspend(&self, order: &Order, return_path: ReturnPath) {
+        self.disarm_timer_frame(order);
+        let is_system_suspend = order.action.power_state().is_none();
+        if is_system_suspend && return_path != ReturnPath::FellThrough {
+            // The entire GIC may have lost power.
+            let result = self.parts.waiter.gic.init_distributor();
+            result.unwrap_or_else(|error| panic!("GIC: {error}"));
+        }
+        // This is necessary after either kind of return, because firmware disables the GIC CPU
+        // interface during power-down, even if the call then returns because of a pending
+        // interrupt.
+        self.set_up_again();
     }
 
     fn read_context(&self) -> Context {
@@ -343,7 +362,7 @@ impl Participant {
         let Waiter { timer, gic, .. } = &self.parts.waiter;
         // After the wait, a nap's interrupt may still be pending.
         let is_quiet = gic.drain_interrupts();
-        timer.arm(start + order.times.own_timer_after);
+        timer.arm(start + order.times.fallback);
         let is_armed = match self.timer_frame(order) {
             Some(frame) => frame.arm(gic, &self.channel.gic, due),
             None => true,
@@ -382,39 +401,46 @@ impl Participant {
     ) -> Outcome {
         self.wake_others_when_due(order, start);
         let sgi_sent_at = self.channel.handover.sgi_sent_at();
-        let quiet_until = self.wait_until_quiet_ends(order, start);
+        let quiet_end = self.wait_for_quiet_end(order, start);
         let times = &order.times;
         let SuspendCalls {
             suspend,
             measured,
             statistics_before,
         } = calls;
-        let own_timer_at = CounterValue::new(start + times.own_timer_after);
-        let is_late = times.own_timer_after > times.wake_due_after && suspend.after >= own_timer_at;
+        let fallback = CounterValue::new(start + times.fallback);
+        let is_late = times.fallback > times.due && suspend.after >= fallback;
+        let has_unexpected_sgi = order.expects_no_sgi() && sgi_sent_at.is_some();
+        // A wrong context takes precedence, because then nothing else is certain. A fallback takes
+        // precedence over the way in which the call returned.
+        let end = if suspend.return_path == ReturnPath::WrongContext {
+            ActionEnd::WrongContext
+        } else if is_late || has_unexpected_sgi {
+            ActionEnd::WokenByFallback
+        } else if suspend.return_path == ReturnPath::Resumed {
+            ActionEnd::Resumed
+        } else {
+            ActionEnd::Returned
+        };
         // The return code of a rejected suspend takes precedence, because the CPU did not sleep.
-        let code = match suspend.code {
-            Some(code) if code < 0 => Some(code),
-            _ => measured.code,
+        let was_rejected = suspend.code.is_some_and(|code| code < 0);
+        let code = if was_rejected {
+            suspend.code
+        } else {
+            measured.code
         };
         let outcome = self.add_timestamps(Outcome {
-            end: match suspend.return_path {
-                ReturnPath::WrongContext => ActionEnd::WrongContext,
-                _ if is_late || order.expects_no_sgi() && sgi_sent_at.is_some() => {
-                    ActionEnd::WokenByFallback
-                }
-                ReturnPath::Resumed => ActionEnd::Resumed,
-                ReturnPath::FellThrough => ActionEnd::Returned,
-            },
+            end,
             code,
             before: measured.before,
             returned_at: measured.after,
-            quiet_until: CounterValue::new(quiet_until),
+            quiet_end: CounterValue::new(quiet_end),
             ..outcome
         });
         let after = firmware::read_statistics(self.channel.mpidr(), &order.round.ladder);
         self.parts.waiter.gic.drain_interrupts();
         Outcome {
-            details: Details::Suspend(Suspended {
+            details: ActionDetails::Suspend(Suspended {
                 due: sgi_sent_at.and_then(CounterValue::new).or(suspended.due),
                 rise: Rise::between(statistics_before, &after),
                 ..suspended
@@ -426,10 +452,10 @@ impl Participant {
     /// Sleeps until the end of the quiet time in the round that started at `start`, and returns
     /// that instant. Earlier activity on this CPU, especially firmware calls that read timestamps
     /// and statistics, would slow down CPUs that are still powering down or up.
-    fn wait_until_quiet_ends(&self, order: &Order, start: u64) -> u64 {
-        let quiet_until = start + order.times.quiet_until;
-        self.parts.waiter.sleep_until(quiet_until);
-        quiet_until
+    fn wait_for_quiet_end(&self, order: &Order, start: u64) -> u64 {
+        let quiet_end = start + order.times.quiet_end;
+        self.parts.waiter.sleep_until(quiet_end);
+        quiet_end
     }
 
     /// Stays awake and wakes the other CPUs. Waits for the deadline in WFI, using its own timer and
@@ -444,16 +470,16 @@ impl Participant {
         let Some(start) = await_start() else {
             return outcome;
         };
-        waiter.sleep_until(start + order.times.wake_due_after);
-        self.wake_others(order.wakes_others_by_sgi);
+        waiter.sleep_until(start + order.times.due);
+        self.wake_others(order.sgi_targets);
         if self.is_lead() {
             return outcome;
         }
-        self.wait_until_quiet_ends(order, start);
-        let again = start + order.times.own_timer_after;
+        self.wait_for_quiet_end(order, start);
+        let fallback = start + order.times.fallback;
         let mut is_late = false;
         self.wait_for_lead(|| {
-            if !is_late && waiter.now() >= again {
+            if !is_late && waiter.now() >= fallback {
                 is_late = true;
                 self.wake_again(true);
             }
@@ -487,7 +513,7 @@ impl Participant {
             Some(start)
         });
         Outcome {
-            quiet_until: CounterValue::new(start + order.times.quiet_until),
+            quiet_end: CounterValue::new(start + order.times.quiet_end),
             ..outcome
         }
     }

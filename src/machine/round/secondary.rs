@@ -1,10 +1,11 @@
-//! A CPU other than the lead. It is turned on by CPU_ON, executes its orders and powers off.
+//! A CPU other than the lead. It is turned on by CPU_ON, executes its orders and powers off. The
+//! reports are instants on the timeline in `suite::measure::round`.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
 use suite::measure::order::Order;
-use suite::measure::{AfterRound, Details};
+use suite::measure::{ActionDetails, AfterRound};
 use sync::Stop;
 
 use crate::machine::call::firmware;
@@ -47,15 +48,13 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
         own.wait_for_lead(|| handover.start())
     });
     handover.report_ready();
-    if let Details::PowerCycle(cycle) = &mut outcome.details {
+    if let ActionDetails::PowerCycle(cycle) = &mut outcome.details {
         cycle.entered = entered;
     }
     handover.finish(outcome);
     if let Some(start) = handover.start() {
         // Other CPUs may still be powering down or up.
-        own.parts
-            .waiter
-            .sleep_until(start + order.times.quiet_until);
+        own.parts.waiter.sleep_until(start + order.times.quiet_end);
     }
     if order.waits_for_release {
         own.wait_for_lead(|| handover.is_released().then_some(()));

@@ -62,9 +62,9 @@ impl Participant {
     /// may have returned too early. Waits until the caller's own wake-up is due, so that the next
     /// CPU is already down.
     pub(super) fn wake_others_when_due(&self, order: &Order, start: u64) {
-        let targets = order.wakes_others_by_sgi;
+        let targets = order.sgi_targets;
         if !matches!(targets, SgiTargets::None) {
-            let due = start + order.times.wake_due_after;
+            let due = start + order.times.due;
             self.parts.waiter.sleep_until(due);
             self.wake_others(targets);
         }

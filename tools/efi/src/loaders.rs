@@ -9,7 +9,7 @@ use runner::build::firmware_kind::FirmwareKind;
 use runner::build::{image, payload};
 use runner::qemu::boot::payload_image::stamp;
 use runner::qemu::boot::u_boot::{ENVIRONMENT, environment};
-use runner::qemu::boot::{Boot, BootFile, MakeBoot, tf_a};
+use runner::qemu::boot::{Boot, BootBuilder, BootFile, tf_a};
 use runner::qemu::loader::Loader;
 use runner::qemu::run_spec::Payload;
 use runner::qemu::validated_run::ValidatedRun;
@@ -33,7 +33,7 @@ pub enum EfiLoader {
 
 impl EfiLoader {
     /// Returns the loader as a constant, for a run that outlives the command line.
-    pub fn as_static(self) -> &'static dyn MakeBoot {
+    pub fn as_static(self) -> &'static dyn BootBuilder {
         match self {
             Self::Edk2 => &Self::Edk2,
             Self::Edk2Acpi => &Self::Edk2Acpi,
@@ -89,8 +89,8 @@ impl Loader for EfiLoader {
     }
 }
 
-impl MakeBoot for EfiLoader {
-    fn make_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
+impl BootBuilder for EfiLoader {
+    fn build_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
         match self {
             Self::Edk2 | Self::Edk2Acpi => edk2(run),
             Self::UBoot => u_boot(run),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use runner::build::firmware_kind::FirmwareKind;
 use runner::build::payload::TreeSource;
 use runner::qemu::boot::payload_image::{image, stamp};
-use runner::qemu::boot::{Boot, BootFile, MakeBoot};
+use runner::qemu::boot::{Boot, BootBuilder, BootFile};
 use runner::qemu::loader::Loader;
 use runner::qemu::validated_run::ValidatedRun;
 
@@ -61,8 +61,8 @@ impl Loader for LinuxWithKvm {
     }
 }
 
-impl MakeBoot for LinuxWithKvm {
-    fn make_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
+impl BootBuilder for LinuxWithKvm {
+    fn build_boot(&self, run: &ValidatedRun<'_>) -> Result<Boot> {
         let guest = image(run, run.spec.states)?;
         let mut image = guest.image;
         stamp(run, &mut image, None)?;

@@ -108,7 +108,7 @@ impl Commentary {
 fn scenario_findings(logged: &LoggedRun, scenario: &Scenario) -> Vec<Ranked> {
     findings(logged, scenario)
         .into_iter()
-        .filter(|finding| finding.kind != FindingKind::UNKNOWN)
+        .filter(|finding| finding.kind != FindingKind::NOT_TOLD)
         .map(|finding| Ranked {
             scenario: Some(scenario.id),
             rank: rank(finding.kind),

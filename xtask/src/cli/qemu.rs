@@ -8,7 +8,7 @@ use follow::stream::closing_totals;
 use hardware::text::plural::Many;
 use host::exit_code::FAILED;
 use host::progress::say;
-use runner::qemu::loader::FirmwareItself;
+use runner::qemu::loader::FirmwareLoader;
 use runner::qemu::run_arguments::RunArguments;
 use runner::qemu::shown_run::ShownRun;
 
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     }
     let shown = ShownRun {
         spec: arguments.run.to_spec()?,
-        loader: &FirmwareItself,
+        loader: &FirmwareLoader,
         log: arguments.log.as_deref(),
         has_records: arguments.records,
     };

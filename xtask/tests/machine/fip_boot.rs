@@ -18,7 +18,7 @@ use runner::build::firmware::{
 };
 use runner::build::flash::{self, FIP_BASE};
 use runner::build::tf_a::TfA;
-use runner::qemu::loader::FirmwareItself;
+use runner::qemu::loader::FirmwareLoader;
 use runner::qemu::machine_process::{MachineProcess, MachineResult};
 use runner::qemu::run_spec::RunSpec;
 use runner::qemu::{self, QemuMachine};
@@ -94,7 +94,7 @@ fn boot(firmware: &FirmwareBuild, fip: &str, until: &str) -> MachineResult {
         cpus: CPUS,
         gic: GicVersion::V3,
         spec: &RunSpec::default(),
-        loader: &FirmwareItself,
+        loader: &FirmwareLoader,
     };
     let bl1 = firmware.read("bl1").expect("BL1");
     let package = fs::read(fip).expect("a FIP");

@@ -7,7 +7,7 @@ use core::iter::{from_fn, once};
 
 use super::fdt::{Fdt, Token, number, until};
 use crate::text::format_error::{FormatError, Result};
-use crate::text::untrusted::Shown;
+use crate::text::untrusted::Excerpt;
 
 /// The maximum length of a path in an error message, in bytes. Longer paths are truncated at the
 /// start.
@@ -271,7 +271,7 @@ impl<'t> Node<'t> {
     }
 
     pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> FormatError {
-        let shown = Shown(value, VALUE_MAX);
+        let shown = Excerpt(value, VALUE_MAX);
         self.error(name, format_args!("\"{shown}\", expected {expected}"))
     }
 }

@@ -10,7 +10,7 @@ use super::fdt::{Fdt, until};
 use super::node::{Node, VALUE_MAX, usable_nodes};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
-use crate::text::untrusted::{Shown, parse_number};
+use crate::text::untrusted::{Excerpt, parse_number};
 
 /// The `compatible` string of PSCI 0.1. Later versions append a hyphen and a number.
 const NAME: &str = "arm,psci";
@@ -79,7 +79,7 @@ fn lack_of_psci<'t>(tree: Fdt<'t>) -> FormatError {
     }
     let needed = "arm,psci-0.2 or later";
     if let Some((node, name)) = names().find(|(_, name)| is_similar(name)) {
-        let shown = Shown(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
+        let shown = Excerpt(&String::from_utf8_lossy(name), VALUE_MAX).to_string();
         return node.wrong_text("compatible", &shown, needed);
     }
     let uses_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");

@@ -3,7 +3,7 @@
 use super::fdt::{Fdt, number};
 use super::node::{Node, VALUE_MAX, first_text};
 use crate::text::format_error::Result;
-use crate::text::untrusted::Shown;
+use crate::text::untrusted::Excerpt;
 
 /// Returns the node that a property of `/chosen` refers to, or `None` if there is no such property.
 /// The value is a path or an alias, optionally followed by a colon and settings (section 3.6), or,
@@ -28,7 +28,7 @@ pub(crate) fn in_chosen<'t>(tree: Fdt<'t>, name: &'static str) -> Result<Option<
     let text = chosen.text(name)?.unwrap_or("");
     let path = text.split(':').next().unwrap_or(text);
     let missing_node = || {
-        let shown = Shown(path, VALUE_MAX);
+        let shown = Excerpt(path, VALUE_MAX);
         chosen.error(name, format_args!("no node has the path \"{shown}\""))
     };
     resolve(tree, path)?.ok_or_else(missing_node).map(Some)
@@ -54,8 +54,8 @@ pub(crate) fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>>
     let Some(node) = Node::find(tree, target) else {
         let message = format_args!(
             "the path of {} is \"{}\", which no node has",
-            Shown(alias, VALUE_MAX),
-            Shown(target, VALUE_MAX)
+            Excerpt(alias, VALUE_MAX),
+            Excerpt(target, VALUE_MAX)
         );
         return Err(aliases.error("", message));
     };

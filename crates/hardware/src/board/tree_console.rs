@@ -22,7 +22,7 @@ use super::{ranges, reference};
 use crate::devices::uart::{AnyUart, Layout, UartDescription, UartKind, registers};
 use crate::image::Conduit;
 use crate::text::format_error::{FormatError, Result};
-use crate::text::untrusted::{self, Shown, parse_number};
+use crate::text::untrusted::{self, Excerpt, parse_number};
 
 /// The maximum number of UART nodes that are compared with an address. SoCs have fewer than 32.
 const UARTS_MAX: usize = 64;
@@ -299,7 +299,7 @@ fn bootargs<'t>(tree: Fdt<'t>, key: &'static str) -> impl Iterator<Item = &'t st
 
 /// Builds the error for a word in `/chosen/bootargs`.
 fn wrong_word(tree: Fdt<'_>, key: &str, value: &str, reason: &str) -> FormatError {
-    let shown = Shown(value, VALUE_MAX);
+    let shown = Excerpt(value, VALUE_MAX);
     let chosen = Node::find(tree, "/chosen").unwrap_or(Node::root(tree));
     chosen.error("bootargs", format_args!("{key}={shown}: {reason}"))
 }

@@ -211,11 +211,11 @@ mod tests {
             _ => panic!("{function:#x} is not a query"),
         };
         let called = RefCell::new(Vec::new());
-        let read = |interface: Interface| {
+        let record_and_read = |interface: Interface| {
             called.borrow_mut().push(interface.get_timestamp());
             Ok(7)
         };
-        let found = Interface::find(query_uid, read).ok();
+        let found = Interface::find(query_uid, record_and_read).ok();
         (found, called.into_inner())
     }
 

@@ -22,11 +22,11 @@ pub fn parse_address(text: &str) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok().filter(|_| is_number)
 }
 
-/// The text, truncated to the given number of characters and followed by `...` if it is longer.
-/// Unprintable characters become `?`.
-pub struct Shown<'t>(pub &'t str, pub usize);
+/// A text for a message, truncated to the given number of characters and followed by `...` if it is
+/// longer. Unprintable characters become `?`.
+pub struct Excerpt<'t>(pub &'t str, pub usize);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, c) in self.0.chars().enumerate() {
             if index == self.1 {
@@ -39,7 +39,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Returns `text` with all characters that are not printable ASCII replaced.
+/// Returns `text` with all characters that are not printable ASCII replaced. On a host terminal,
+/// which shows Unicode, `host::untrusted_text::plain` is used instead.
 pub fn printable(text: &str) -> String {
     text.chars().map(to_printable).collect()
 }

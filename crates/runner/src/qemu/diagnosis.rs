@@ -169,7 +169,7 @@ mod tests {
     use hardware::image::PARAMETER_BLOCK;
 
     use super::*;
-    use crate::qemu::loader::FirmwareItself;
+    use crate::qemu::loader::FirmwareLoader;
 
     /// The banner of the overlay TF-A, which shows that it was built by psci-bench.
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
@@ -185,7 +185,7 @@ mod tests {
         };
         let context = Context {
             firmware: FirmwareKind::TfA,
-            loader: &FirmwareItself,
+            loader: &FirmwareLoader,
             cpu,
             timeout: 7,
             image: &[],

@@ -68,6 +68,6 @@ pub trait Loader: fmt::Debug + Send + Sync {
 
 /// The firmware itself starts the payload.
 #[derive(Clone, Copy, Debug)]
-pub struct FirmwareItself;
+pub struct FirmwareLoader;
 
-impl Loader for FirmwareItself {}
+impl Loader for FirmwareLoader {}

@@ -10,7 +10,6 @@ pub mod loader;
 mod machine;
 pub mod machine_process;
 pub mod monitor;
-mod other_program;
 pub mod positions;
 pub mod prepare;
 pub mod prepared;
@@ -19,6 +18,7 @@ pub mod run_result;
 pub mod run_spec;
 pub mod shown_run;
 pub mod symbols;
+mod tftf_verdict;
 pub mod timeout;
 pub mod validated_run;
 

@@ -6,8 +6,8 @@ use anyhow::Result;
 use follow::RunWatcher;
 use host::{interrupt, side_by_side};
 
-use super::boot::MakeBoot;
-use super::loader::FirmwareItself;
+use super::boot::BootBuilder;
+use super::loader::FirmwareLoader;
 use super::prepared::Prepared;
 use super::run_result::RunResult;
 use super::run_spec::RunSpec;
@@ -25,14 +25,14 @@ pub fn prepare_and_run(spec: &RunSpec) -> Result<RunResult> {
 /// # Errors
 /// Returns an error if an option is not supported, or something cannot be installed or built.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
-    prepare_with(spec, &FirmwareItself)
+    prepare_with(spec, &FirmwareLoader)
 }
 
 /// Prepares a run like [`prepare`], in which `loader` starts the payload.
 ///
 /// # Errors
 /// Returns an error if an option is not supported, or something cannot be installed or built.
-pub fn prepare_with(spec: &RunSpec, loader: &'static dyn MakeBoot) -> Result<Prepared> {
+pub fn prepare_with(spec: &RunSpec, loader: &'static dyn BootBuilder) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     // A read-only target folder is an error only if something must be built.
     let _ = scratch::remove_left(&workspace);
@@ -42,7 +42,7 @@ pub fn prepare_with(spec: &RunSpec, loader: &'static dyn MakeBoot) -> Result<Pre
     setup::check_no_install(&workspace, &[&needs[..], &[Need::RustTarget]].concat())?;
     // Install packages while the payload is being built.
     let (boot, ()) = side_by_side(
-        || loader.make_boot(&run),
+        || loader.build_boot(&run),
         || setup::ensure(&workspace, &needs),
     )?;
     let prepared = Prepared::new(&run, boot)?;

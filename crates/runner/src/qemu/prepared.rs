@@ -23,7 +23,7 @@ use super::machine_process::{MachineProcess, MachineResult};
 use super::monitor::Socket;
 use super::run_result::RunResult;
 use super::validated_run::ValidatedRun;
-use super::{other_program, positions};
+use super::{positions, tftf_verdict};
 use crate::build::firmware_kind::FirmwareKind;
 
 /// A run that has been fully prepared and can be repeated.
@@ -164,7 +164,7 @@ impl Prepared {
         let verdict = match outcome.ending {
             MachineEnding::Interrupted => None,
             _ => stream::find_verdict(&outcome.log)
-                .or_else(|| other_program::verdict(&self.boot.image, &outcome.log)),
+                .or_else(|| tftf_verdict::read_verdict(&self.boot.image, &outcome.log)),
         };
         if let Some(failure) = self.loader.find_failure(&outcome.log) {
             bail!(failure);

@@ -13,7 +13,7 @@ use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
 use suite::model::{Verdict, scenarios};
 
-use super::boot::MakeBoot;
+use super::boot::BootBuilder;
 use super::loader::Loader;
 use super::prepare;
 use super::run_result::RunResult;
@@ -27,7 +27,7 @@ pub struct ShownRun<'l> {
     /// The run.
     pub spec: RunSpec,
     /// What starts the payload.
-    pub loader: &'static dyn MakeBoot,
+    pub loader: &'static dyn BootBuilder,
     /// The file to which the UART output is also written. On a terminal, the default is a new file
     /// in `target/`.
     pub log: Option<&'l Path>,

@@ -1,5 +1,14 @@
 //! A running scenario: rounds on a [`Machine`], with the samples kept in one [`CellState`] per CPU.
 //! The results are stored as cells.
+//!
+//! A scenario uses a [`Bench`] in this order:
+//!
+//! 1. [`Bench::begin_step`] and the expectations of samples (this file, "Steps and rounds").
+//! 2. [`Bench::run_action`] and the other ways to run a round (this file).
+//! 3. Judging the round's outcomes, and keeping or rejecting them (`bench/kept_outcomes.rs`).
+//! 4. At the end of a step, statistics and cells (`bench/results.rs`).
+//!
+//! Everything else here is what a scenario reads (this file, "What a scenario reads").
 
 mod kept_outcomes;
 mod results;
@@ -10,7 +19,7 @@ use core::sync::atomic::Ordering;
 
 use crate::measure::{
     Action, AfterRound, Facts, Loss, Machine, OsInitiated, Outcome, Participants, Reason, Round,
-    SampleCount, Summary, Tally, TimeSource, Waker,
+    SampleCount, Spans, Summary, Tally, TimeSource, WakeUp, Waker,
 };
 use crate::model::{Cell, Conditions, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{ActiveCpus, Method, Plan, RunSize};
@@ -315,10 +324,10 @@ impl<'m> Bench<'m> {
     /// Returns the interrupt that wakes the CPUs in a round.
     pub(crate) fn waker(&self, participants: Participants) -> Waker {
         let Setting {
-            wake_trials, cpus, ..
+            wake_sources, cpus, ..
         } = self.setting;
         if self.step.timers_stop {
-            wake_trials.waker(self.machine, cpus, participants, self.step.helper)
+            wake_sources.waker(self.machine, cpus, participants, self.step.helper)
         } else {
             Waker::OwnTimers
         }
@@ -371,16 +380,23 @@ impl<'m> Bench<'m> {
     /// Returns a round of the current step.
     pub(crate) fn round(&self, participants: Participants, action: Action) -> Round {
         let (sleep, osi) = (self.waits.sleep(), self.step.osi);
-        Round {
+        let spans = Spans {
+            lead_in: self.lead_in(participants),
             sleep: sleep * if osi { 3 } else { 1 },
             quiet: self.waits.quiet(),
-            wake: self.setting.plan.wake_by(self.method),
-            waker: if action.sleeps() {
-                self.waker(participants)
-            } else {
-                Waker::OwnTimers
+            patience: None,
+        };
+        Round {
+            wake_up: WakeUp {
+                waker: if action.sleeps() {
+                    self.waker(participants)
+                } else {
+                    Waker::OwnTimers
+                },
+                pattern: self.setting.plan.wake_by(self.method),
+                interval: self.us(200),
+                race: None,
             },
-            wake_interval: self.us(200),
             dirty: self.step.dirty,
             // Each delay lasts a third of the round's sleep time, which is long enough for all CPUs
             // to go down.
@@ -392,7 +408,7 @@ impl<'m> Bench<'m> {
                 Method::Tftf => AfterRound::Off,
                 Method::Warm => AfterRound::Stay,
             },
-            ..Round::new(participants, action, self.lead_in(participants))
+            ..Round::new(participants, action, spans)
         }
     }
 }

@@ -82,7 +82,13 @@ impl<'b> BoardStates<'b> {
     }
 
     /// Returns the index of the deepest state; `Ok(None)` if there are no power-down states in the
-    /// firmware's format.
+    /// firmware's format. The state must be
+    ///
+    /// * deeper than all other power-down states,
+    /// * in the firmware's format,
+    /// * not known to be shallower than a standby state,
+    /// * deeper than each state that was left out, and
+    /// * listed by all CPUs.
     ///
     /// # Errors
     /// Returns the reason if it is not known which state is the deepest.
@@ -95,24 +101,28 @@ impl<'b> BoardStates<'b> {
         if self.is_foreign[deepest] {
             return Ok(None);
         }
-        // A deeper state that is not a power-down state is probably a wrong value.
-        for index in 0..self.states.usable.len() {
-            if !self.is_powerdown(index) && self.follows(index, deepest) {
-                return Err(self.order_unknown(deepest, index));
-            }
+        if let Some(standby) = self.standby_deeper_than(deepest) {
+            return Err(self.order_unknown(deepest, standby));
         }
-        for left_out in self.states.left_out.iter().filter(|state| state.is_meant()) {
-            let is_shallower = match (left_out.level, self.level(deepest)) {
-                (Some(level), Some(deepest_level)) if level != deepest_level => {
-                    level < deepest_level
-                }
-                _ => left_out.shallower_than.contains(deepest),
-            };
-            if !is_shallower {
-                return Err(Undecided::LeftOut);
-            }
+        let mut left_out = self.states.left_out.iter().filter(|state| state.is_meant());
+        if left_out.any(|state| !self.is_shallower(state, deepest)) {
+            return Err(Undecided::LeftOut);
         }
         self.if_on_all_cpus(deepest)
+    }
+
+    /// Returns a standby state that follows the power-down state. Its value is probably wrong.
+    fn standby_deeper_than(&self, powerdown: usize) -> Option<usize> {
+        (0..self.states.usable.len())
+            .find(|index| !self.is_powerdown(*index) && self.follows(*index, powerdown))
+    }
+
+    /// Returns true if it is known that the state that was left out is shallower than a usable one.
+    fn is_shallower(&self, left_out: &LeftOutState<'_>, usable: usize) -> bool {
+        match (left_out.level, self.level(usable)) {
+            (Some(level), Some(usable_level)) if level != usable_level => level < usable_level,
+            _ => left_out.shallower_than.contains(usable),
+        }
     }
 
     /// Returns the index of the shallowest state for a single CPU, in the same way.

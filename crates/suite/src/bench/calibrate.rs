@@ -1,6 +1,7 @@
-//! Chooses the sleep time. A CPU with a pending timer does not power down, and many CPUs make for a
-//! long lock queue. The sleep time in a trial is therefore doubled until all CPUs are down before
-//! the first wake-up; it is then set to a multiple of the time that they needed.
+//! Chooses the sleep of a step's rounds: the span from start to the first due. A CPU with a pending
+//! timer does not power down, and many CPUs make for a long lock queue. The sleep in a trial is
+//! therefore doubled until all CPUs are down before the first is due; it is then set to a multiple
+//! of the time that they needed.
 
 use crate::measure::{Action, Detail, Outcome, Participants, Reason, Rejection, ShortWait};
 use crate::model::{Failure, Skip};
@@ -26,7 +27,7 @@ pub(super) const SLEEP_MAX_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// The corresponding multiple for a single CPU.
 const MARGIN_ALONE: u64 = 2;
-/// The minimum time that CPUs with nothing to do stay quiet after a wake-up, in microseconds.
+/// The minimum quiet time after the last due, in microseconds.
 const QUIET_MIN_US: u64 = 200;
 /// The number of trials that fail for a reason other than a wait that is too short, after which the
 /// calibration fails.
@@ -36,7 +37,7 @@ const OTHER_FAILURES_MAX: u32 = 3;
 const GROWTH: u64 = 8;
 
 /// The CPU whose outcome invalidated a round, and the reason.
-pub(crate) type Wrong = (CpuIndex, Rejection);
+pub(crate) type RoundRejection = (CpuIndex, Rejection);
 
 /// Finds the sleep duration by running trials with `participants`. Keeps each CPU's first sample as
 /// its cold sample.
@@ -47,11 +48,11 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, participants: Participants) -> Re
     let first = bench.us(FIRST_SLEEP_US * cpus);
     bench.waits.begin_trials(first, longest);
     let mut other_failures = 0;
-    while let Err((cpu, wrong)) = run_trial(bench, participants) {
-        let too_soon = short_wait(bench, wrong) == Some(ShortWait::Sleep);
+    while let Err((cpu, rejection)) = run_trial(bench, participants) {
+        let short_wait = short_wait(bench, rejection);
         if let Some(power_state) = action.power_state()
-            && let Detail::Firmware(error) = wrong.detail
-            && !too_soon
+            && let Detail::Firmware(error) = rejection.detail
+            && short_wait != Some(ShortWait::Sleep)
         {
             return Err(Failure::StateRefused {
                 power_state,
@@ -60,28 +61,23 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, participants: Participants) -> Re
             });
         }
         // If a CPU was lost, the next trial excludes it.
-        if matches!(wrong.detail, Detail::Loss(_)) {
+        if matches!(rejection.detail, Detail::Loss(_)) {
             continue;
         }
-        let is_late = wrong.reason == Reason::LateReturn;
-        let is_hopeless = if is_late && !bench.waits.is_longest_quiet() {
-            false
-        } else if too_soon {
-            bench.waits.is_longest_sleep()
-        } else {
-            other_failures += 1;
-            other_failures == OTHER_FAILURES_MAX
+        let was_last_try = match short_wait {
+            Some(ShortWait::Quiet) if !bench.waits.is_longest_quiet() => false,
+            Some(ShortWait::Sleep) => bench.waits.is_longest_sleep(),
+            Some(ShortWait::Quiet) | None => {
+                other_failures += 1;
+                other_failures == OTHER_FAILURES_MAX
+            }
         };
-        if is_late {
-            lengthen_wait(bench, wrong);
-        } else {
-            // A longer sleep may also help if the wake-up chain was broken.
-            bench.waits.lengthen_sleep();
-        }
-        if is_hopeless {
+        // A longer sleep may also help if the wake-up chain was broken.
+        lengthen(bench, short_wait.unwrap_or(ShortWait::Sleep));
+        if was_last_try {
             return Err(Failure::NotCalibrated {
                 sleep: bench.waits.sleep(),
-                last: wrong,
+                last: rejection,
                 cpu,
             });
         }
@@ -119,7 +115,7 @@ pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     codes.peek().is_some() && codes.all(|code| code == Some(psci::error::NOT_SUPPORTED))
 }
 
-/// Returns a multiple of the time from the first scheduled wake-up to the last return.
+/// Returns a multiple of the time from the first due to the last return.
 fn quiet_after_wake_up(bench: &Bench<'_>) -> u64 {
     let suspends = suspends(bench.outcomes());
     let first_due = suspends.clone().filter_map(|outcome| outcome.due()).min();
@@ -137,7 +133,10 @@ fn longest_way_down(bench: &Bench<'_>) -> Option<u64> {
 
 /// Runs a round as a trial and evaluates it. Keeps the trial's samples as cold samples for CPUs
 /// that have none.
-pub(crate) fn run_trial(bench: &mut Bench<'_>, participants: Participants) -> Result<(), Wrong> {
+pub(crate) fn run_trial(
+    bench: &mut Bench<'_>,
+    participants: Participants,
+) -> Result<(), RoundRejection> {
     bench.count_trial();
     bench.run_action(participants, bench.step().action);
     bench.keep_cold_samples();
@@ -145,19 +144,24 @@ pub(crate) fn run_trial(bench: &mut Bench<'_>, participants: Participants) -> Re
 }
 
 /// Evaluates the round. Every CPU must have a sample, and no CPU may wake up before all are down.
-pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), Wrong> {
+pub(crate) fn judge_round(bench: &mut Bench<'_>) -> Result<(), RoundRejection> {
     let first_up = first_wake_up(bench);
-    let (mut wrong, mut late) = (None, None);
+    let mut first_late = None;
+    let mut first_other = None;
     for cpu in CpuIndex::all(bench.cpu_count()) {
         let Err(rejection) = judge_part(bench, cpu, first_up) else {
             continue;
         };
         bench.cell_mut(cpu).note_loss(rejection);
         let is_late = matches!(rejection.reason, Reason::Overlap | Reason::LateReturn);
-        let first = if is_late { &mut late } else { &mut wrong };
+        let first = if is_late {
+            &mut first_late
+        } else {
+            &mut first_other
+        };
         first.get_or_insert((cpu, rejection));
     }
-    wrong.or(late).map_or(Ok(()), Err)
+    first_other.or(first_late).map_or(Ok(()), Err)
 }
 
 /// Evaluates a CPU's part in the current round.
@@ -196,13 +200,18 @@ pub(crate) fn first_wake_up(bench: &Bench<'_>) -> Option<CounterValue> {
 
 /// Lengthens the wait that was too short, if that is why the attempt was not counted.
 pub(crate) fn lengthen_wait(bench: &mut Bench<'_>, rejection: Rejection) {
-    match short_wait(bench, rejection) {
-        Some(ShortWait::Quiet) => {
+    if let Some(wait) = short_wait(bench, rejection) {
+        lengthen(bench, wait);
+    }
+}
+
+fn lengthen(bench: &mut Bench<'_>, wait: ShortWait) {
+    match wait {
+        ShortWait::Quiet => {
             let late = bench.outcomes().iter().map(Outcome::lateness).max();
             bench.waits.lengthen_quiet(late.unwrap_or(0));
         }
-        Some(ShortWait::Sleep) => bench.waits.lengthen_sleep(),
-        None => {}
+        ShortWait::Sleep => bench.waits.lengthen_sleep(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct CellState {
     /// True if the scenario expects samples from this CPU.
     is_expected: bool,
     /// True if all of this CPU's trials failed, so it has no samples.
-    is_given_up: bool,
+    has_failed_trials: bool,
     /// The very first sample, which the statistics exclude.
     cold: Option<Outcome>,
     /// Samples from the suite and from steps.
@@ -54,7 +54,7 @@ impl CellState {
         Self {
             cell: Cell::new(cpu, CellStep::default()),
             is_expected: false,
-            is_given_up: false,
+            has_failed_trials: false,
             cold: None,
             kept: Vec::with_capacity(outcomes),
             columns: core::array::from_fn(|_| Vec::with_capacity(figures)),
@@ -95,8 +95,8 @@ impl CellState {
     }
 
     /// Returns true if all of this CPU's trials failed.
-    pub(crate) const fn is_given_up(&self) -> bool {
-        self.is_given_up
+    pub(crate) const fn has_failed_trials(&self) -> bool {
+        self.has_failed_trials
     }
 
     /// Returns the very first sample.
@@ -137,8 +137,8 @@ impl CellState {
         self.cell.skipped = Some(why);
     }
 
-    pub(super) fn give_up(&mut self) {
-        self.is_given_up = true;
+    pub(super) fn note_failed_trials(&mut self) {
+        self.has_failed_trials = true;
     }
 
     /// Keeps a sample.

@@ -14,7 +14,7 @@ use smccc::psci::error;
 
 use crate::measure::{
     Action, ActionEnd, AfterRound, Machine, Metric, Operation, Outcome, Participants, Reason,
-    Rejection, Round,
+    Rejection, Round, Spans,
 };
 use crate::model::{Cell, CellSeries, CellStep, Failure, Run, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, LOOPS_LIMIT_S, RunSize, Variant, Work};
@@ -256,11 +256,13 @@ impl RunningLoops<'_, '_> {
         operation: Operation,
         count: u32,
     ) -> Result<(), Failure> {
-        let lead_in = self.bench.lead_in(participants);
+        let spans = Spans {
+            quiet: self.quiet,
+            ..Spans::new(self.bench.lead_in(participants))
+        };
         self.bench.try_round(&Round {
             afterwards: AfterRound::Stay,
-            quiet: self.quiet,
-            ..Round::new(participants, Action::Repeat { operation, count }, lead_in)
+            ..Round::new(participants, Action::Repeat { operation, count }, spans)
         })?;
         let mut longest = 0;
         for outcome in self.bench.outcomes() {

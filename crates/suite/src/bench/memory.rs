@@ -9,7 +9,7 @@ use crate::plan::{Key, Plan, RunSize, TimerPlan};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
 use super::states::UsableState;
-use super::wake_trials::PLACEMENTS;
+use super::wake_sources::PLACEMENTS;
 
 /// Bytes for a run's strings: versions, names and line buffers.
 const TEXT: usize = 8 << 10;

@@ -1,6 +1,6 @@
 //! Runs a scenario's rounds and keeps its valid samples.
 
-pub(crate) mod bench;
+mod bench;
 mod board_states;
 pub(crate) mod calibrate;
 pub(crate) mod cell_state;
@@ -17,9 +17,12 @@ pub(crate) mod steps;
 pub(crate) mod tftf_suite;
 pub(crate) mod trials;
 mod waits;
-pub(crate) mod wake_trials;
+pub(crate) mod wake_sources;
 
+pub(crate) use self::bench::{
+    AttemptUse, Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, lead_in, too_few,
+};
 pub use self::memory::{BLOCK, Needs};
 pub use self::request::{Request, Setting, measure};
 pub use self::states::States;
-pub use self::wake_trials::WakeTrials;
+pub use self::wake_sources::WakeSources;

@@ -4,7 +4,7 @@
 //! on again right after its CPU_OFF.
 
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Details, Outcome, Participants, PowerCycle, Reason, Round,
+    Action, ActionDetails, ActionEnd, AfterRound, Outcome, Participants, PowerCycle, Reason, Round,
 };
 use crate::model::Status;
 use crate::plan::Method;
@@ -47,9 +47,9 @@ pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {
     } else {
         bench.us(UNKNOWN_SLEEP_US)
     };
-    bench.waits.set_off(off);
+    bench.waits.set_lead_idle(off);
     run_pass(bench, suspends, AttemptUse::Cold);
-    calibrate_off(bench);
+    calibrate_lead_idle(bench);
     for _ in 0..bench.plan().warmup {
         bench.count_attempt();
         run_pass(bench, suspends, AttemptUse::WarmUp);
@@ -108,7 +108,7 @@ fn run_pass(bench: &mut Bench<'_>, suspends: bool, attempt_use: AttemptUse) {
 /// Sets how long the lead waits before it first polls a CPU that is powering off: twice the longest
 /// CPU_OFF in the previous pass, according to PMF. Without PMF, the lead calls AFFINITY_INFO
 /// continuously, because the time until OFF is measured.
-fn calibrate_off(bench: &mut Bench<'_>) {
+fn calibrate_lead_idle(bench: &mut Bench<'_>) {
     let powerdown_ticks =
         |sample: &Outcome| ticks_between(sample.before, sample.stamp(Stamp::EnterHwLowPwr));
     let cold = bench.cells().iter().filter_map(CellState::cold);
@@ -118,7 +118,7 @@ fn calibrate_off(bench: &mut Bench<'_>) {
     {
         bench
             .waits
-            .set_off((2 * longest).max(bench.us(SLEEP_MIN_US)));
+            .set_lead_idle((2 * longest).max(bench.us(SLEEP_MIN_US)));
     }
 }
 
@@ -127,11 +127,10 @@ fn turn_off(bench: &mut Bench<'_>, cpu: CpuIndex) {
     let outcome = if bench.is_lost(cpu) {
         Outcome::default()
     } else {
-        bench.run_round(&Round {
-            sleep: bench.waits.off(),
-            quiet: 0,
-            ..bench.round(Participants::Only(cpu), Action::Off)
-        });
+        let mut round = bench.round(Participants::Only(cpu), Action::Off);
+        round.spans.sleep = bench.waits.lead_idle();
+        round.spans.quiet = 0;
+        bench.run_round(&round);
         bench.outcome(cpu)
     };
     bench.keep_off_outcome(cpu, outcome);
@@ -153,14 +152,15 @@ fn read_back(bench: &mut Bench<'_>, cpu: CpuIndex, attempt_use: AttemptUse) {
 
 /// Returns the sample that consists of a CPU_OFF and the read-back after the subsequent CPU_ON.
 fn join_halves(off: &Outcome, read_back: Outcome) -> Outcome {
-    let (Details::PowerCycle(down), Details::PowerCycle(up)) = (off.details, read_back.details)
+    let (ActionDetails::PowerCycle(down), ActionDetails::PowerCycle(up)) =
+        (off.details, read_back.details)
     else {
         return read_back;
     };
     Outcome {
         start: off.start,
         before: off.before,
-        details: Details::PowerCycle(PowerCycle {
+        details: ActionDetails::PowerCycle(PowerCycle {
             lead_active_at: down.lead_active_at,
             seen_off: down.seen_off,
             ..up
@@ -186,7 +186,7 @@ fn take_outcome(bench: &mut Bench<'_>, cpu: CpuIndex, outcome: Outcome, attempt_
     };
     let is_lead = cpu == bench.lead();
     if rejection.reason == Reason::Overlap && !is_lead {
-        bench.waits.lengthen_off(bench.us(SLEEP_MAX_US));
+        bench.waits.lengthen_lead_idle(bench.us(SLEEP_MAX_US));
     } else if rejection.reason == Reason::LateReturn || is_lead {
         lengthen_wait(bench, rejection);
     }

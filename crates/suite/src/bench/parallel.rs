@@ -30,8 +30,8 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         warmup = read_reached(bench, participants);
     } else {
         // The first round is cold, so it also serves as a trial.
-        if let Err((_, wrong)) = run_trial(bench, participants) {
-            lengthen_wait(bench, wrong);
+        if let Err((_, rejection)) = run_trial(bench, participants) {
+            lengthen_wait(bench, rejection);
         }
     }
     let mut count = 0;
@@ -40,7 +40,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         let lost = bench.count_lost();
         bench.count_attempt();
         bench.run_action(participants, action);
-        let Err((_, wrong)) = judge_round(bench) else {
+        let Err((_, rejection)) = judge_round(bench) else {
             if !is_warm_up {
                 bench.keep_round();
                 count += 1;
@@ -50,7 +50,7 @@ pub(crate) fn measure_parallel(bench: &mut Bench<'_>) -> Result<(), Status> {
         if !is_warm_up {
             reject_round(bench);
         }
-        lengthen_wait(bench, wrong);
+        lengthen_wait(bench, rejection);
         if bench.count_lost() > lost {
             count = 0;
             bench.discard_rounds();

@@ -1,7 +1,7 @@
 //! Determines which state was reached. Reading the state requires a round without samples, because
 //! the PSCI_STAT calls warm the firmware's caches. The round counts as a warm-up round.
 
-use crate::measure::{Details, Metric, Outcome, Participants, Round, TimeSource};
+use crate::measure::{ActionDetails, Metric, Outcome, Participants, Round, TimeSource};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::{Ladder, Reached};
 use hardware::spec::ticks::Clock;
@@ -32,7 +32,7 @@ pub(crate) fn read_reached(bench: &mut Bench<'_>, participants: Participants) ->
                 keep_reached(bench, participants, &ladder);
                 return warmup.saturating_sub(1);
             }
-            Err((_, wrong)) => lengthen_wait(bench, wrong),
+            Err((_, rejection)) => lengthen_wait(bench, rejection),
         }
     }
     warmup
@@ -80,7 +80,7 @@ pub(crate) fn reached_in(
     limit: Option<u8>,
     clock: Clock,
 ) -> Option<Reached> {
-    let Details::Suspend(suspended) = outcome.details else {
+    let ActionDetails::Suspend(suspended) = outcome.details else {
         return None;
     };
     let due = ladder.due(limit)?;

@@ -9,7 +9,7 @@ use crate::model::{Cpu, Failure, Scenario, ScenarioKey, Skip, Status};
 use crate::plan::{Method, Plan};
 
 use super::states::States;
-use super::wake_trials::WakeTrials;
+use super::wake_sources::WakeSources;
 
 /// Data shared by all scenarios in a run.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Setting<'r> {
     pub(crate) plan: &'r Plan,
     pub(crate) cpus: &'r [Cpu],
     pub(crate) states: &'r States,
-    pub(crate) wake_trials: &'r WakeTrials,
+    pub(crate) wake_sources: &'r WakeSources,
     /// The [`crate::measure::SampleCount`] before the current round, for the host to read from memory.
     pub(crate) samples: &'r AtomicU64,
 }

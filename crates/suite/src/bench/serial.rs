@@ -42,9 +42,9 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
                 warmup = warmup.max(read_reached(bench, Participants::Only(cpu)));
             }
             // The other CPUs are still measured.
-            Err(wrong) => {
-                bench.cell_mut(cpu).give_up();
-                failure.get_or_insert(wrong);
+            Err(calibration_failure) => {
+                bench.cell_mut(cpu).note_failed_trials();
+                failure.get_or_insert(calibration_failure);
             }
         }
     }
@@ -106,7 +106,7 @@ fn take_sample(bench: &mut Bench<'_>, cpu: CpuIndex, repeat: u32, warmup: u32) {
         let state = bench.cell(cpu);
         // The number of completed repeats and failed attempts.
         let made = warmup.min(repeat) + state.valid() + state.rejected_total();
-        let is_done = state.is_given_up() || !state.needs_samples();
+        let is_done = state.has_failed_trials() || !state.needs_samples();
         if is_done || bench.retries_are_exhausted(made) {
             return;
         }

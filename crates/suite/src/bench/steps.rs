@@ -7,7 +7,7 @@ use core::fmt;
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 
-use crate::measure::{Action, Facts, Metric, SingleCall, Summary};
+use crate::measure::{Action, Facts, Metric, Summary};
 use crate::model::{
     Cell, CellStep, Conditions, Failure, Scenario, ScenarioKey, Series, Skip, Status, WakeSource,
 };
@@ -105,7 +105,7 @@ impl Steps<'_> {
 
     /// Returns the state if CPUs can be suspended to it.
     pub(crate) fn usable(&mut self, state: Option<UsableState>) -> Option<UsableState> {
-        if let Some(why) = self.bench.setting().wake_trials.skip(state) {
+        if let Some(why) = self.bench.setting().wake_sources.skip(state) {
             self.leave_out(why);
             return None;
         }
@@ -141,7 +141,7 @@ impl Steps<'_> {
             self.push_left_out(first, ActiveCpus::Alone, u64::from(*state), why);
         }
         for state in &states.accepted {
-            let Some(why) = self.bench.setting().wake_trials.skip(Some(*state)) else {
+            let Some(why) = self.bench.setting().wake_sources.skip(Some(*state)) else {
                 measure(self, *state);
                 continue;
             };
@@ -197,7 +197,7 @@ impl Steps<'_> {
 
     /// Returns true if a CPU must stay awake during the step.
     pub(crate) fn needs_helper(&self, step: &StepRounds) -> bool {
-        let source = self.bench.setting().wake_trials.source(step.timers_stop);
+        let source = self.bench.setting().wake_sources.source(step.timers_stop);
         step.cpus == ActiveCpus::All && source == WakeSource::Helper
     }
 
@@ -223,7 +223,7 @@ impl Steps<'_> {
             Status::Passed | Status::Crashed | Status::Unknown => self.is_measured = true,
         }
         if step.timers_stop {
-            self.conditions.wake_source = self.bench.setting().wake_trials.source(true);
+            self.conditions.wake_source = self.bench.setting().wake_sources.source(true);
         }
         for cpu in CpuIndex::all(self.bench.cpu_count()) {
             self.add_cell(cpu, variant, value);
@@ -261,7 +261,7 @@ impl Steps<'_> {
             value,
             ..CellStep::with_variant(variant)
         };
-        let metrics = metrics_of(action, bench.has_pmf());
+        let metrics = action.step_metrics(bench.has_pmf());
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
             let summary = bench.summary(cpu, *metric);
@@ -288,22 +288,5 @@ impl Steps<'_> {
             Action::Suspend { power_state, .. } => Some(power_state),
             _ => None,
         };
-    }
-}
-
-/// Returns the metrics for a step, measured or omitted. Without PMF, these are the caller-side
-/// metrics: two for a suspend and two for CPU_OFF.
-const fn metrics_of(action: Action, pmf: bool) -> &'static [Metric] {
-    use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-    match action {
-        Action::ColdCall {
-            call: SingleCall::Version,
-            ..
-        } if pmf => &[Latency, Call],
-        Action::ColdCall { .. } => &[Call],
-        Action::Version if pmf => &[Latency],
-        Action::Version => &[Call],
-        _ if pmf => &[Powerdown, Wakeup, CacheFlush],
-        _ => &[Call, Wake, TurnOn, TurnOff],
     }
 }

@@ -16,7 +16,7 @@ use super::parallel::measure_parallel;
 use super::request::{Request, Setting};
 use super::serial::measure_serial;
 use super::step_rounds::StepRounds;
-use super::wake_trials::PLACEMENTS;
+use super::wake_sources::PLACEMENTS;
 
 /// Returns the heap that a scenario needs if it is measured with this number of placements.
 pub(crate) fn heap(size: &RunSize<'_>, placements: usize) -> usize {
@@ -43,9 +43,9 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     for index in 0..placements {
         // Choose the helper again for each placement, because it may have been lost.
         let Setting {
-            wake_trials, cpus, ..
+            wake_sources, cpus, ..
         } = setting;
-        let Some(placement) = wake_trials.placements(bench.machine(), cpus, timers_stop)[index]
+        let Some(placement) = wake_sources.placements(bench.machine(), cpus, timers_stop)[index]
         else {
             break;
         };
@@ -61,11 +61,11 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
 fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>) -> Scenario {
     let Setting {
         states,
-        wake_trials,
+        wake_sources,
         ..
     } = bench.setting();
     let state = states.state_for(id);
-    let why = wake_trials
+    let why = wake_sources
         .skip(state)
         .map(|skip| states.explain_for(id, skip));
     let cpus = id.descriptor().cpus;
@@ -79,7 +79,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
     };
     bench.begin_step(step);
     let status = match why {
-        Some(skip) if id.is_suspend() && !step.turns_off => match wake_trials.fault(skip) {
+        Some(skip) if id.is_suspend() && !step.turns_off => match wake_sources.fault(skip) {
             Some(failure) => Status::Failed(failure),
             None => Status::Skipped(skip),
         },
@@ -96,7 +96,7 @@ fn measure_once(bench: &mut Bench<'_>, id: ScenarioId, helper: Option<CpuIndex>)
         conditions: Some(Conditions {
             pmf: bench.has_pmf(),
             power_state: state.map(|state| state.power_state),
-            wake_source: wake_trials.source(step.timers_stop),
+            wake_source: wake_sources.source(step.timers_stop),
             requested_samples: bench.plan().iterations,
             attempts: totals.attempts,
             trials: totals.trials,

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::measure::{
     ActionEnd, Cause, Loss, Machine, Outcome, Participants, Reason, Rejection, Round, RoundPhase,
-    TimeSource, Waker,
+    Spans, TimeSource, WakeUp, Waker,
 };
 use crate::model::{Cpu, Failure, Skip};
 use crate::plan::ActiveCpus;
@@ -113,6 +113,19 @@ pub(crate) enum TrialVerdict {
     Unclear,
 }
 
+/// The result of the lead's trials.
+pub(crate) enum LeadTrial {
+    /// The source under test woke the lead; this helper stayed awake.
+    Woken(CpuIndex),
+    /// The source under test did not wake the lead. In a trial of the timer frame, an SGI from this
+    /// helper did.
+    WokenInstead(CpuIndex),
+    /// The firmware rejects the state, so no CPU enters it.
+    Refused,
+    /// The trials failed for this reason.
+    Failed(Skip),
+}
+
 /// A machine on which trials are made.
 pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
@@ -123,7 +136,7 @@ pub(crate) struct Trials<'t> {
     /// True if the CPU's context is compared before and after each trial.
     pub(crate) checks_context: bool,
     /// The failure in the last trial of a CPU whose trials all failed.
-    pub(crate) wrong: Option<Failure>,
+    pub(crate) last_failure: Option<Failure>,
 }
 
 impl<'t> Trials<'t> {
@@ -135,7 +148,7 @@ impl<'t> Trials<'t> {
             cpus,
             reads_statistics: false,
             checks_context: false,
-            wrong: None,
+            last_failure: None,
         }
     }
 
@@ -182,29 +195,34 @@ impl<'t> Trials<'t> {
         verdict
     }
 
-    /// Tries to wake the lead, using another helper each time one is lost. Returns the helper that
-    /// woke the lead, None if the firmware rejects the state, or the reason for the failure and the
-    /// last helper.
+    /// Tries to wake the lead, using another helper each time one is lost.
     pub(crate) fn try_lead(
         &mut self,
         state: UsableState,
         waker: fn(CpuIndex) -> Waker,
-    ) -> Result<Option<CpuIndex>, (Skip, CpuIndex)> {
+    ) -> LeadTrial {
         let lead = self.machine.facts().lead;
-        let mut last = (Skip::NoHelper, lead);
+        let mut last = LeadTrial::Failed(Skip::NoHelper);
         while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
-            let why = match self.try_waker(lead, waker(helper), state) {
-                TrialVerdict::Woken => return Ok(Some(helper)),
-                TrialVerdict::Refused => return Ok(None),
-                TrialVerdict::WokenInstead | TrialVerdict::Asleep => self.did_not_wake(lead, state),
-                TrialVerdict::Lost | TrialVerdict::Unclear => self.not_tried(lead, state),
+            last = match self.try_waker(lead, waker(helper), state) {
+                TrialVerdict::Woken => return LeadTrial::Woken(helper),
+                TrialVerdict::Refused => return LeadTrial::Refused,
+                TrialVerdict::WokenInstead | TrialVerdict::Asleep => {
+                    LeadTrial::WokenInstead(helper)
+                }
+                TrialVerdict::Lost | TrialVerdict::Unclear => {
+                    LeadTrial::Failed(self.not_tried(lead, state))
+                }
             };
-            last = (why, helper);
             if !self.machine.is_lost(helper) {
                 break;
             }
         }
-        Err(last)
+        last
+    }
+
+    pub(super) fn lead(&self) -> CpuIndex {
+        self.machine.facts().lead
     }
 
     /// Returns the CPU's outcome in the last trial.
@@ -233,7 +251,7 @@ impl<'t> Trials<'t> {
     }
 
     /// Returns the reason to skip a state from which an SGI did not wake the CPU.
-    fn did_not_wake(&self, cpu: CpuIndex, state: UsableState) -> Skip {
+    pub(super) fn did_not_wake(&self, cpu: CpuIndex, state: UsableState) -> Skip {
         let (mpidr, power_state) = (self.mpidr(cpu), state.power_state);
         Skip::SgiDidNotWake { mpidr, power_state }
     }
@@ -251,27 +269,14 @@ impl<'t> Trials<'t> {
         waker: Waker,
         state: UsableState,
     ) -> TrialVerdict {
-        let facts = self.machine.facts();
-        let times = facts.time_source();
+        let times = self.machine.facts().time_source();
         let is_own_timer = waker == Waker::TimerTrial;
-        let (sleep, tries) = if is_own_timer {
-            (TIMER_SLEEP_US, TIMER_TRIES)
+        let tries = if is_own_timer {
+            TIMER_TRIES
         } else {
-            (OTHER_SLEEP_US, OTHER_TRIES)
+            OTHER_TRIES
         };
-        let mut round = Round {
-            sleep: facts.ticks(sleep),
-            quiet: facts.ticks(TRIAL_QUIET_US),
-            patience: Some(facts.ticks(PATIENCE_US)),
-            waker,
-            ladder: if self.reads_statistics {
-                state.ladder
-            } else {
-                Ladder::default()
-            },
-            checks_context: self.checks_context,
-            ..Round::new(Participants::Only(cpu), state.action(), facts.ticks(200))
-        };
+        let mut round = self.trial_round(cpu, waker, state);
         let (mut slept, mut has_failed_before) = (0, false);
         for _ in 0..tries {
             if waker
@@ -281,7 +286,7 @@ impl<'t> Trials<'t> {
                 break;
             }
             self.machine.run_round(&round, &mut self.outcomes);
-            slept = round.sleep;
+            slept = round.spans.sleep;
             let outcome = &self.outcomes[cpu.index()];
             match outcome.end {
                 ActionEnd::WokenByFallback if waker.is_frame() || has_failed_before => {
@@ -291,7 +296,7 @@ impl<'t> Trials<'t> {
                 ActionEnd::WokenByFallback if is_own_timer => has_failed_before = true,
                 ActionEnd::Lost(ASLEEP) => return TrialVerdict::Asleep,
                 ActionEnd::Lost(loss) if loss.phase == RoundPhase::Finish => {
-                    self.wrong = Some(Failure::CpuLost {
+                    self.last_failure = Some(Failure::CpuLost {
                         cpu,
                         loss,
                         others: 0,
@@ -306,11 +311,40 @@ impl<'t> Trials<'t> {
                     return TrialVerdict::Woken;
                 }
                 // Every other end leaves open what wakes the CPU.
-                _ => round.sleep *= 2,
+                _ => round.spans.sleep *= 2,
             }
         }
         self.note_last(cpu, slept);
         TrialVerdict::Unclear
+    }
+
+    /// Returns the round of a first trial.
+    fn trial_round(&self, cpu: CpuIndex, waker: Waker, state: UsableState) -> Round {
+        let facts = self.machine.facts();
+        let sleep = if waker == Waker::TimerTrial {
+            TIMER_SLEEP_US
+        } else {
+            OTHER_SLEEP_US
+        };
+        let spans = Spans {
+            lead_in: facts.ticks(200),
+            sleep: facts.ticks(sleep),
+            quiet: facts.ticks(TRIAL_QUIET_US),
+            patience: Some(facts.ticks(PATIENCE_US)),
+        };
+        Round {
+            wake_up: WakeUp {
+                waker,
+                ..WakeUp::default()
+            },
+            ladder: if self.reads_statistics {
+                state.ladder
+            } else {
+                Ladder::default()
+            },
+            checks_context: self.checks_context,
+            ..Round::new(Participants::Only(cpu), state.action(), spans)
+        }
     }
 
     /// Records why the CPU did not wake up on time in the last attempt, which has the longest
@@ -318,7 +352,7 @@ impl<'t> Trials<'t> {
     fn note_last(&mut self, cpu: CpuIndex, sleep: u64) {
         let early = Rejection::plain(Reason::EarlyWake);
         let last = self.outcomes[cpu.index()].judge(TimeSource::Counter).err();
-        self.wrong = Some(Failure::NotCalibrated {
+        self.last_failure = Some(Failure::NotCalibrated {
             sleep,
             last: last.unwrap_or(early),
             cpu,

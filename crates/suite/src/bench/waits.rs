@@ -1,16 +1,16 @@
-//! How long CPUs sleep and stay quiet in the rounds of a step.
+//! How long the adjustable spans of a step's rounds are, as in [`crate::measure::Spans`].
 
-/// The waits in a round, in ticks.
+/// The spans that are lengthened if they were too short, in ticks.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waits {
-    /// The time from the start to the first wake-up.
+    /// [`crate::measure::Spans::sleep`].
     sleep: u64,
     longest_sleep: u64,
-    /// [`crate::measure::Round::quiet`].
+    /// [`crate::measure::Spans::quiet`].
     quiet: u64,
     longest_quiet: u64,
-    /// The time from a CPU_OFF until the lead first calls AFFINITY_INFO.
-    off: u64,
+    /// The sleep in a CPU_OFF round: the time until the lead first calls AFFINITY_INFO.
+    lead_idle: u64,
 }
 
 impl Waits {
@@ -19,7 +19,7 @@ impl Waits {
         *self = Self {
             quiet,
             longest_quiet,
-            off: self.off,
+            lead_idle: self.lead_idle,
             ..Self::default()
         };
     }
@@ -32,8 +32,8 @@ impl Waits {
         self.quiet
     }
 
-    pub(crate) const fn off(&self) -> u64 {
-        self.off
+    pub(crate) const fn lead_idle(&self) -> u64 {
+        self.lead_idle
     }
 
     /// Discards the sleep time, so that the next calibration starts from scratch.
@@ -83,12 +83,12 @@ impl Waits {
     }
 
     /// Sets the time from a CPU_OFF until the lead first calls AFFINITY_INFO.
-    pub(super) fn set_off(&mut self, off: u64) {
-        self.off = off;
+    pub(super) fn set_lead_idle(&mut self, lead_idle: u64) {
+        self.lead_idle = lead_idle;
     }
 
     /// Doubles the time after a CPU_OFF, up to `longest`.
-    pub(super) fn lengthen_off(&mut self, longest: u64) {
-        self.off = (self.off * 2).min(longest);
+    pub(super) fn lengthen_lead_idle(&mut self, longest: u64) {
+        self.lead_idle = (self.lead_idle * 2).min(longest);
     }
 }

@@ -127,6 +127,6 @@ fn unknown_last_man(scenario: &Scenario, why: &LastManUnknown) -> Finding {
     Finding {
         metrics: vec![Metric::CacheFlush],
         evidence: Evidence::Unknown,
-        ..Finding::by_counts(FindingKind::UNKNOWN, sentence, cpus)
+        ..Finding::by_counts(FindingKind::NOT_TOLD, sentence, cpus)
     }
 }

@@ -107,11 +107,11 @@ fn a_last_man_that_is_not_known() {
         let known =
             [Verbosity::Short, Verbosity::Full].map(|verbosity| found(verbosity, LAST_MAN).len());
         assert_eq!(known, [others; 2], "{why}");
-        assert!(found(Verbosity::Short, FindingKind::UNKNOWN).is_empty());
+        assert!(found(Verbosity::Short, FindingKind::NOT_TOLD).is_empty());
         let sentence = std::format!(
             "Last man down: unknown, because {why}; flush times alone do not identify it."
         );
-        assert_eq!(found(Verbosity::Full, FindingKind::UNKNOWN), [sentence]);
+        assert_eq!(found(Verbosity::Full, FindingKind::NOT_TOLD), [sentence]);
     }
 }
 

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::metric::Metric;
 
-/// An instant in a sample. [`super::Outcome`] and its [`super::Details`] have a field for each one.
+/// An instant in a sample. [`super::Outcome`] and its [`super::ActionDetails`] have a field for each
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     missing_docs,
-    reason = "the fields of Outcome and Details are documented"
+    reason = "the fields of Outcome and ActionDetails are documented"
 )]
 pub enum Instant {
     Before,

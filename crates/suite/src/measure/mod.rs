@@ -26,12 +26,12 @@ pub use self::instants::{INSTANTS, Instant, Instants};
 pub use self::machine::Machine;
 pub use self::metric::{METRICS, Metric, Unit};
 pub use self::outcome::{
-    ActionEnd, Details, InterruptTimes, KeptContext, Outcome, PowerCycle, Suspended,
+    ActionDetails, ActionEnd, InterruptTimes, KeptContext, Outcome, PowerCycle, Suspended,
 };
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{
-    AfterRound, Interrupt, InterruptedCall, OsInitiated, Participants, Race, Round, Task, Waker,
-    Window,
+    AfterRound, Interrupt, InterruptedCall, OsInitiated, Part, Participants, Race, Round, Spans,
+    Task, WakeUp, Waker, Window,
 };
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};

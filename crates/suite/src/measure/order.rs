@@ -1,4 +1,4 @@
-//! The orders that CPUs receive in a round.
+//! The orders that CPUs receive in a round. A round's timeline is at the top of `round.rs`.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::ticks::Clock;
@@ -39,17 +39,19 @@ pub enum SgiTargets {
     One(CpuIndex),
 }
 
-/// The instants of an order, in ticks from the round's start.
+/// The instants on the timeline that an order sets, in ticks from the round's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderTimes {
     /// When the call is made.
-    pub call_after: u64,
-    /// When this CPU's own timer interrupt is due.
-    pub own_timer_after: u64,
-    /// When the wake-up is due. No other CPU wakes this one earlier.
-    pub wake_due_after: u64,
-    /// Until this instant, a CPU that has finished does not access memory or call the firmware.
-    pub quiet_until: u64,
+    pub call: u64,
+    /// When the wake-up is due. No other CPU wakes this one earlier. For a CPU that powers off,
+    /// when the lead becomes active again.
+    pub due: u64,
+    /// When the CPU's own timer expires, and a helper sends its SGIs again. Equal to `due` if
+    /// the CPU's own timer is what wakes it.
+    pub fallback: u64,
+    /// Until this instant, a CPU that has returned does not access memory or call the firmware.
+    pub quiet_end: u64,
 }
 
 /// One CPU's task in a round. The default is to power off.
@@ -66,7 +68,7 @@ pub struct Order {
     /// later.
     pub is_woken_by_frame: bool,
     /// The CPUs that this one wakes.
-    pub wakes_others_by_sgi: SgiTargets,
+    pub sgi_targets: SgiTargets,
     /// Ticks until the CPU's timer expires, as in [`Race::expires_in`](super::Race::expires_in).
     pub race: Option<u64>,
     /// True if the CPU stays on until the lead has returned and released it.
@@ -91,7 +93,7 @@ impl Order {
     /// Returns true if an SGI to this CPU in the round means that nothing else woke it.
     pub const fn expects_no_sgi(&self) -> bool {
         self.is_woken_by_frame
-            || matches!(self.round.waker, Waker::TimerTrial)
+            || matches!(self.round.wake_up.waker, Waker::TimerTrial)
             || self.race.is_some()
     }
 }
@@ -99,7 +101,7 @@ impl Order {
 impl OrderBook<'_> {
     /// Returns the CPU that stays awake to wake the others.
     pub fn helper(&self) -> Option<CpuIndex> {
-        self.round.waker.helper()
+        self.round.wake_up.waker.helper()
     }
 
     /// Returns true if the CPU takes part, including the helper.
@@ -117,52 +119,60 @@ impl OrderBook<'_> {
     /// Returns the CPU's order.
     pub fn order_for(&self, cpu: CpuIndex) -> Order {
         let round = self.round;
-        let (action, call_after) = round.part(self.cpus, cpu, &|other| self.participates(other));
-        let race = round.race.filter(|race| race.cpu == cpu);
+        let part = round.part_of(self.cpus, cpu, &|other| self.participates(other));
+        let race = round.wake_up.race.filter(|race| race.cpu == cpu);
+        let is_helper = part.action == Action::Help;
         let is_alone = round.participants.is_single();
-        let helps = action == Action::Help;
-        let wake_due_after = match (round.waker, round.wake) {
-            (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
-                let is_earlier = |other: &CpuIndex| *other < cpu && self.is_measured(*other);
-                let earlier = CpuIndex::all(self.cpus.len()).filter(is_earlier).count();
-                round.sleep + earlier as u64 * round.wake_interval
-            }
-            // Leaves half of the grace period for the second SGI.
-            (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
-            _ => round.sleep,
-        };
-        let is_woken_by_frame = cpu == self.lead && round.waker.is_frame();
-        let by_sgi = self.helper().is_some() || self.is_chain() && cpu != self.lead;
+        let is_woken_by_frame = cpu == self.lead && round.wake_up.waker.is_frame();
+        let is_woken_by_helper = self.helper().is_some();
+        let is_woken_by_lead = self.is_chain() && cpu != self.lead;
+        let due = self.due(cpu, is_helper);
         // The CPU's own timer expires after the SGI or the timer frame interrupt, if there is one.
-        let grace = if is_woken_by_frame || by_sgi {
-            self.wake_grace()
+        let grace = if is_woken_by_frame || is_woken_by_helper || is_woken_by_lead {
+            self.grace()
         } else {
             0
         };
         Order {
             round,
-            action,
+            action: part.action,
             times: OrderTimes {
-                call_after,
-                own_timer_after: wake_due_after + grace,
-                wake_due_after,
-                quiet_until: if action.turns_off() {
+                call: part.call,
+                due,
+                fallback: due + grace,
+                quiet_end: if part.action.turns_off() {
                     0
                 } else {
-                    self.quiet_ticks()
+                    self.quiet_end()
                 },
             },
             is_woken_by_frame,
-            wakes_others_by_sgi: self.sgi_targets(cpu),
+            sgi_targets: self.sgi_targets(cpu),
             race: race.map(|race| race.expires_in),
-            waits_for_release: !is_alone && !helps && round.afterwards == AfterRound::Off,
+            waits_for_release: !is_alone && !is_helper && round.afterwards == AfterRound::Off,
+        }
+    }
+
+    /// Returns when the CPU's wake-up is due. For a helper, this is when it sends its SGIs.
+    fn due(&self, cpu: CpuIndex, is_helper: bool) -> u64 {
+        let Round { spans, wake_up, .. } = self.round;
+        let is_alone = self.round.participants.is_single();
+        match (wake_up.waker, wake_up.pattern) {
+            (Waker::OwnTimers, WakePattern::Staggered) if !is_alone => {
+                let is_earlier = |other: &CpuIndex| *other < cpu && self.is_measured(*other);
+                let earlier = CpuIndex::all(self.cpus.len()).filter(is_earlier).count();
+                spans.sleep + earlier as u64 * wake_up.interval
+            }
+            // Leaves half of the grace period for the second SGI.
+            (Waker::FrameTrial(_), _) if is_helper => spans.sleep + self.clock.ticks(GRACE_US) / 2,
+            _ => spans.sleep,
         }
     }
 
     /// Returns true if the lead wakes all other CPUs.
     fn is_chain(&self) -> bool {
-        let is_chained = match self.round.waker {
-            Waker::OwnTimers => self.round.wake == WakePattern::Chain,
+        let is_chained = match self.round.wake_up.waker {
+            Waker::OwnTimers => self.round.wake_up.pattern == WakePattern::Chain,
             Waker::Frame => true,
             Waker::Helper(_) | Waker::NoHelper | Waker::FrameTrial(_) | Waker::TimerTrial => false,
         };
@@ -173,7 +183,7 @@ impl OrderBook<'_> {
     fn sgi_targets(&self, cpu: CpuIndex) -> SgiTargets {
         let (lead, round) = (self.lead, &self.round);
         let includes_lead = self.is_measured(lead);
-        match (self.helper(), round.wake) {
+        match (self.helper(), round.wake_up.pattern) {
             (None, _) if self.is_chain() && cpu == lead => SgiTargets::OneByOne {
                 includes_lead: false,
                 interval: 0,
@@ -189,16 +199,17 @@ impl OrderBook<'_> {
             (Some(helper), _) if helper != cpu => SgiTargets::None,
             (Some(_), WakePattern::Staggered) => SgiTargets::OneByOne {
                 includes_lead,
-                interval: round.wake_interval,
+                interval: round.wake_up.interval,
             },
             (Some(_), WakePattern::Together) => SgiTargets::AllAtOnce { includes_lead },
         }
     }
 
-    /// Returns the number of ticks allowed for an SGI or the timer frame to wake a CPU before the
-    /// second SGI.
-    fn wake_grace(&self) -> u64 {
-        let is_chained = self.helper().is_some() && self.round.wake == WakePattern::Chain;
+    /// Returns the number of ticks from due to the fallback, in which an SGI or the timer frame
+    /// should wake a CPU.
+    fn grace(&self) -> u64 {
+        let is_chained =
+            self.helper().is_some() && self.round.wake_up.pattern == WakePattern::Chain;
         let hops = if is_chained {
             self.cpus.len() as u64
         } else {
@@ -207,65 +218,66 @@ impl OrderBook<'_> {
         self.clock.ticks(GRACE_US) + self.clock.ticks((hops * HOP_US).min(HOPS_US))
     }
 
-    /// Returns the number of ticks from the first wake-up to the last, rounded up to one interval
-    /// for each CPU.
-    fn first_to_last_wake_up(&self) -> u64 {
-        match self.round.wake {
-            WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_interval,
+    /// Returns the number of ticks from the first due to the last, rounded up to one interval for
+    /// each CPU.
+    fn first_to_last_due(&self) -> u64 {
+        match self.round.wake_up.pattern {
+            WakePattern::Staggered => self.cpus.len() as u64 * self.round.wake_up.interval,
             WakePattern::Together | WakePattern::Chain => 0,
         }
     }
 
-    /// Returns the number of ticks from the start until CPUs without a task may be active again.
-    pub fn quiet_ticks(&self) -> u64 {
+    /// Returns the number of ticks from start to quiet end.
+    pub fn quiet_end(&self) -> u64 {
         let round = &self.round;
-        let down = if round.action().sleeps() {
-            round.sleep + self.first_to_last_wake_up()
+        let last_due = if round.action().sleeps() {
+            round.spans.sleep + self.first_to_last_due()
         } else if round.action() == Action::Off {
-            round.sleep
+            round.spans.sleep
         } else {
             0
         };
-        down + round.quiet
+        last_due + round.spans.quiet
     }
 
-    /// Returns the number of ticks from the start to the last wake-up, including second SGIs.
-    pub fn last_wake_up(&self) -> u64 {
-        self.round.sleep + self.first_to_last_wake_up() + self.wake_grace()
+    /// Returns the number of ticks from start to the last CPU's fallback.
+    pub fn last_fallback(&self) -> u64 {
+        self.round.spans.sleep + self.first_to_last_due() + self.grace()
     }
 
-    /// Returns the number of ticks from the start until the lead sends an SGI to CPUs that have not
+    /// Returns the number of ticks from start until the lead sends an SGI to CPUs that have not
     /// returned; None if the lead is not awake to do so.
-    pub fn fallback_sgi_after(&self) -> Option<u64> {
-        let is_awake = self.helper() == Some(self.lead) || self.round.waker == Waker::TimerTrial;
-        is_awake.then(|| self.last_wake_up())
+    pub fn lead_fallback(&self) -> Option<u64> {
+        let is_awake =
+            self.helper() == Some(self.lead) || self.round.wake_up.waker == Waker::TimerTrial;
+        is_awake.then(|| self.last_fallback())
     }
 
-    /// Returns the number of ticks from the start until every CPU should have started to return.
+    /// Returns the number of ticks from start to the last return that is in time.
     pub fn last_return(&self) -> u64 {
         let round = &self.round;
         let busy = if round.action().sleeps() {
-            self.last_wake_up()
+            self.last_fallback()
         } else if matches!(round.action(), Action::Expire | Action::Off) {
-            round.sleep
+            round.spans.sleep
         } else {
             0
         };
-        busy + round.quiet
+        busy + round.spans.quiet
     }
 
-    /// Returns the deadline for every CPU to report, if the round started at `start` and the lead
+    /// Returns the deadline for every CPU to finish, if the round started at `start` and the lead
     /// starts waiting at `now`. `limit` is the maximum wait in ticks, unless the round sets its own
     /// limit.
-    pub fn deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
-        (start + self.last_return()).max(now) + self.round.patience.unwrap_or(limit)
+    pub fn finish_deadline(&self, start: u64, now: u64, limit: u64) -> u64 {
+        (start + self.last_return()).max(now) + self.round.spans.patience.unwrap_or(limit)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::Participants;
+    use crate::measure::{Participants, Spans, WakeUp};
 
     #[test]
     fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
@@ -289,7 +301,11 @@ mod tests {
         let [to_lead, to_first] =
             [1, 0].map(|cpu| wakes(chain_grace, SgiTargets::One(CpuIndex::new(cpu))));
         // Each case has a waker and a pattern, with three CPUs. CPU 1 is the lead.
-        for (waker, wake, expected) in [
+        let spans = Spans {
+            sleep: 1_000,
+            ..Spans::default()
+        };
+        for (waker, pattern, expected) in [
             (timers, Together, [by_timer(1_000); 3]),
             (timers, Staggered, [1_000, 1_007, 1_014].map(by_timer)),
             (timers, Chain, [by_sgi, wakes(0, at_a_stretch), by_sgi]),
@@ -303,11 +319,13 @@ mod tests {
             (helper, Chain, [to_lead, last_in_chain, to_first]),
         ] {
             let round = Round {
-                sleep: 1_000,
-                wake,
-                waker,
-                wake_interval: 7,
-                ..Round::new(Participants::All, Action::SystemSuspend, 0)
+                wake_up: WakeUp {
+                    waker,
+                    pattern,
+                    interval: 7,
+                    race: None,
+                },
+                ..Round::new(Participants::All, Action::SystemSuspend, spans)
             };
             let book = OrderBook {
                 clock: Clock { hz: 1_000_000 },
@@ -318,9 +336,9 @@ mod tests {
             };
             for (cpu, expected) in CpuIndex::all(3).zip(expected) {
                 let order = book.order_for(cpu);
-                let (times, targets) = (order.times, order.wakes_others_by_sgi);
-                let found = (times.wake_due_after, times.own_timer_after, targets);
-                assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {cpu}");
+                let (times, targets) = (order.times, order.sgi_targets);
+                let found = (times.due, times.fallback, targets);
+                assert_eq!(found, expected, "{waker:?}, {pattern:?}, CPU {cpu}");
             }
         }
     }

@@ -1,5 +1,6 @@
-//! The outcome of one CPU's action in a round. The machine code fills an [`Outcome`] with raw counter
-//! values and return codes; [`Outcome::judge`] decides whether it counts.
+//! The outcome of one CPU's action in a round. A round's timeline is at the top of `round.rs`. The
+//! machine code fills an [`Outcome`] with raw counter values and return codes; [`Outcome::judge`]
+//! decides whether it counts.
 
 mod figures;
 mod judge;
@@ -46,17 +47,17 @@ impl ActionEnd {
     }
 }
 
-/// A CPU's raw record of one round: what every action has, and the [`Details`] of its kind.
+/// A CPU's raw record of one round: what every action has, and the [`ActionDetails`] of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What the CPU was ordered to do; [`Action::None`] if it had no order.
+    /// The order's action; [`Action::None`] if it had no order.
     pub action: Action,
     /// How it ended.
     pub end: ActionEnd,
     /// The low word of X0 after the call, or after the last call of a loop; None if no call
     /// returned.
     pub code: Option<i32>,
-    /// The agreed instant at which the round's CPUs make their calls.
+    /// When the order makes the CPU call: the round's start, or later in OS-initiated mode.
     pub start: Option<CounterValue>,
     /// The counter just before the call. Before a power-down, it is read earlier, because registers
     /// are lost. None if an erratum corrupted the read.
@@ -64,18 +65,18 @@ pub struct Outcome {
     /// The counter just after the call, or at the entry point. None if an erratum corrupted the
     /// read.
     pub returned_at: Option<CounterValue>,
-    /// The end of the round's quiet time. CPUs that are awake do nothing until then.
-    pub quiet_until: Option<CounterValue>,
+    /// The round's quiet end. CPUs that are awake do nothing until then.
+    pub quiet_end: Option<CounterValue>,
     /// The CPU's timestamps, read before its next PSCI call, or why they could not be read. All are
     /// None if PMF is not used.
     pub stamps: Result<Stamps, ReadError>,
     /// What only this kind of action has.
-    pub details: Details,
+    pub details: ActionDetails,
 }
 
 /// The part of an [`Outcome`] that depends on its action. [`Outcome::new`] chooses the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Details {
+pub enum ActionDetails {
     /// Nothing: there was no call, or one that simply returns.
     None,
     /// The CPU slept. The timed call is the suspend itself or the first call after it.
@@ -97,7 +98,7 @@ pub enum Details {
 /// A CPU's sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Suspended {
-    /// When the wake-up was due, or just before the SGI was sent.
+    /// When the wake-up was due; for an SGI, just before it was sent.
     pub due: Option<CounterValue>,
     /// The increase in the PSCI_STAT values, if the round requested them.
     pub rise: Rise,
@@ -108,7 +109,8 @@ pub struct Suspended {
 /// A CPU_OFF, and the CPU_ON before or after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PowerCycle {
-    /// When the lead, which stays idle while the CPU powers off, becomes active again.
+    /// The order's due: when the lead, which stays idle while the CPU powers off, becomes active
+    /// again.
     pub lead_active_at: Option<CounterValue>,
     /// When AFFINITY_INFO first returned OFF to the lead. If the lead floods the CPU with CPU_ON
     /// calls instead, when the firmware accepted one.
@@ -159,9 +161,9 @@ impl Outcome {
             start: None,
             before: None,
             returned_at: None,
-            quiet_until: None,
+            quiet_end: None,
             stamps: Ok(Stamps::default()),
-            details: Details::of_action(action),
+            details: ActionDetails::of_action(action),
         }
     }
 
@@ -173,9 +175,12 @@ impl Outcome {
     /// Returns when the interrupt that wakes the CPU, or that disturbs its call, was due.
     pub const fn due(&self) -> Option<CounterValue> {
         match self.details {
-            Details::Suspend(suspended) => suspended.due,
-            Details::Interrupt(interrupt) => interrupt.due,
-            Details::None | Details::PowerCycle(_) | Details::Window | Details::Loop { .. } => None,
+            ActionDetails::Suspend(suspended) => suspended.due,
+            ActionDetails::Interrupt(interrupt) => interrupt.due,
+            ActionDetails::None
+            | ActionDetails::PowerCycle(_)
+            | ActionDetails::Window
+            | ActionDetails::Loop { .. } => None,
         }
     }
 
@@ -187,7 +192,7 @@ impl Outcome {
     /// Returns the timestamps that the call captures; None if it captures none.
     pub fn capture_sequence(&self) -> Option<CaptureSequence> {
         match (self.action, self.details) {
-            (Action::ReadBack, Details::PowerCycle(PowerCycle { turned_on, .. })) => {
+            (Action::ReadBack, ActionDetails::PowerCycle(PowerCycle { turned_on, .. })) => {
                 Some(CaptureSequence::OffOn { turned_on })
             }
             (Action::Version, _) => Some(CaptureSequence::Call),
@@ -217,15 +222,15 @@ impl Outcome {
         }
     }
 
-    /// Returns the ticks from the end of the round's quiet time to the return.
+    /// Returns the ticks from the round's quiet end to the return.
     pub fn lateness(&self) -> u64 {
-        ticks_between(self.quiet_until, self.first_instruction_at())
+        ticks_between(self.quiet_end, self.first_instruction_at())
     }
 
     /// Returns the counter at the CPU's first instruction after the call.
     const fn first_instruction_at(&self) -> Option<CounterValue> {
         match self.details {
-            Details::PowerCycle(cycle) => cycle.entered,
+            ActionDetails::PowerCycle(cycle) => cycle.entered,
             _ => self.returned_at,
         }
     }
@@ -240,7 +245,7 @@ impl Outcome {
     }
 }
 
-impl Details {
+impl ActionDetails {
     /// Returns the empty details of an action.
     fn of_action(action: Action) -> Self {
         match action {

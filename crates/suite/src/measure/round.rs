@@ -1,5 +1,63 @@
 //! In a *round*, several CPUs start at an agreed counter value. Each performs one [`Action`] and
 //! records an [`super::outcome::Outcome`].
+//!
+//! # The timeline of a parallel suspend round
+//!
+//! ```text
+//!              lead-in        sleep              quiet           work
+//!             |<----->|<----------------->|<--------------->|<--------->|
+//! ---+-----+--+-------+----+------+-------+--------+--------+-----------+-->
+//!    |     |          |    |      |       |        |        |           |
+//!  orders ready     start call   down    due     return  quiet end    finish
+//!
+//! If an SGI or the timer frame fails to wake a CPU:
+//!
+//!                  grace          quiet              patience
+//!          |<----------------->|<------->|<------------------------------>|
+//! ---------+-------------------+---------+--------------------------------+-->
+//!         due               fallback  last return           the CPU is lost
+//!
+//! instant    set by                               waited for by
+//! ---------  -----------------------------------  ----------------------------
+//! orders     lead: gives each CPU its order, and  each participant
+//!            calls CPU_ON if the CPU is off
+//! ready      each participant                     lead: `RoundPhase::Arrive` or
+//!                                                 `Begin`
+//! start      lead: one lead-in after it           each participant
+//!            publishes the start
+//! call       order: at start, or later in         the participant
+//!            OS-initiated mode
+//! down       firmware; PMF records it             nobody: calibration finds a
+//!                                                 sleep that is long enough
+//! due        order: one sleep after start, or     the CPU's timer or the timer
+//!            later if wake-ups are staggered      frame; a CPU that sends SGIs
+//! return     firmware                             nobody: a return after quiet
+//!                                                 end is not counted
+//! quiet end  order: one quiet time after the      each CPU that is awake
+//!            last due
+//! finish     each participant: its outcome,       lead: `RoundPhase::Finish`
+//!            with the timestamps it has read
+//! fallback   order: one grace period after due    the CPU's own timer; the
+//!                                                 helper, or the awake lead,
+//!                                                 which sends SGIs again
+//! ```
+//!
+//! Afterwards, the CPUs wait for their next orders, or call CPU_OFF; the lead then waits until
+//! AFFINITY_INFO returns OFF for each of them (`RoundPhase::TurnOff`).
+//!
+//! Other rounds differ as follows:
+//!
+//! * **Plain calls** have no down, due or fallback. The quiet time counts from start.
+//! * **CPU_OFF** ([`Action::Off`]) does not return, so a CPU finishes just before its call. Due is
+//!   when the lead becomes active and starts to call AFFINITY_INFO. The next round,
+//!   [`Action::ReadBack`], turns the CPU on and reads its timestamps. That round has no start; its
+//!   quiet time follows CPU_ON, because the way from CPU_ON to ready is measured.
+//! * **Timed CPU_OFF** ([`Action::TimedOff`]) has no sleep: the lead calls AFFINITY_INFO or CPU_ON
+//!   from start on. The quiet time follows CPU_ON here too.
+//! * **Loops** ([`Action::Repeat`]) begin at start and return after the last repetition. The quiet
+//!   time counts from start, and is as long as the previous loop.
+//! * **Windows** ([`Task::Expire`]) last from start for one sleep, while the timers expire
+//!   periodically. Nobody makes a timed call.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
@@ -103,8 +161,8 @@ impl Waker {
 pub struct OsInitiated {
     /// The states to request, each with its level.
     pub states: Ladder,
-    /// Ticks from the start until the last CPU in a cluster makes its call, and from then until the
-    /// last CPU overall makes its call.
+    /// Ticks from start to the call of the last CPU in a cluster, and from then to the call of the
+    /// last CPU overall.
     pub delay: u64,
 }
 
@@ -164,6 +222,45 @@ impl Task {
     }
 }
 
+/// The lengths of the parts of a round's timeline, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    /// From the instant at which the start is published to the start itself, so that all CPUs have
+    /// time to read it.
+    pub lead_in: u64,
+    /// From start to the first due.
+    pub sleep: u64,
+    /// From the last due (or from start, if no CPU sleeps) to quiet end. In this time, CPUs that
+    /// are awake do not access memory or call the firmware.
+    pub quiet: u64,
+    /// From the last return that is in time until a CPU that has not finished counts as lost. None
+    /// selects the machine's limit, which is much longer.
+    pub patience: Option<u64>,
+}
+
+impl Spans {
+    /// Returns the spans of a round that only has a lead-in.
+    pub fn new(lead_in: u64) -> Self {
+        Self {
+            lead_in,
+            ..Self::default()
+        }
+    }
+}
+
+/// How the CPUs suspended in a round wake up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WakeUp {
+    /// The interrupt that wakes the CPUs when their wake-up is due.
+    pub waker: Waker,
+    /// The order in which they wake up.
+    pub pattern: WakePattern,
+    /// Ticks from one CPU's due to the next one's, if the pattern is staggered.
+    pub interval: u64,
+    /// The timer that expires while its CPU suspends, instead of when its wake-up is due.
+    pub race: Option<Race>,
+}
+
 /// One round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
@@ -171,33 +268,18 @@ pub struct Round {
     pub participants: Participants,
     /// What the participants do.
     pub task: Task,
-    /// How many ticks in advance the start is published, so that all CPUs have time to read it.
-    pub lead_in: u64,
-    /// Ticks from the start to the first wake-up.
-    pub sleep: u64,
-    /// The number of ticks, counting from the first wake-up (or from the start if no CPU sleeps),
-    /// during which CPUs without a task do not access memory or call the firmware.
-    pub quiet: u64,
-    /// The wake-up order.
-    pub wake: WakePattern,
-    /// The interrupt that wakes the CPUs.
-    pub waker: Waker,
-    /// Ticks between consecutive wake-ups, if the pattern staggers them.
-    pub wake_interval: u64,
-    /// The participants' state after the round.
-    pub afterwards: AfterRound,
-    /// Ticks from the last wake-up until a CPU that has not returned counts as lost. None selects
-    /// the machine's limit, which is much longer.
-    pub patience: Option<u64>,
-    /// The states whose PSCI_STAT values are read. A round that reads such values yields no sample.
-    pub ladder: Ladder,
-    /// The timer that expires while its CPU suspends. None if every wake-up follows the schedule
-    /// given by [`Self::sleep`].
-    pub race: Option<Race>,
-    /// The number of bytes that each CPU dirties in its cache before the start.
-    pub dirty: usize,
     /// Each CPU's requests in OS-initiated mode, used instead of `task`.
     pub osi: Option<OsInitiated>,
+    /// How long the parts of the timeline are.
+    pub spans: Spans,
+    /// How suspended CPUs wake up.
+    pub wake_up: WakeUp,
+    /// The participants' state after the round.
+    pub afterwards: AfterRound,
+    /// The number of bytes that each CPU dirties in its cache before it is ready.
+    pub dirty: usize,
+    /// The states whose PSCI_STAT values are read. A round that reads such values yields no sample.
+    pub ladder: Ladder,
     /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
     /// True if each CPU_ON is called a second time as soon as it has returned.
@@ -206,11 +288,11 @@ pub struct Round {
 
 impl Round {
     /// Returns a round without suspends, after which all CPUs power off.
-    pub fn new(participants: Participants, task: impl Into<Task>, lead_in: u64) -> Self {
+    pub fn new(participants: Participants, task: impl Into<Task>, spans: Spans) -> Self {
         Self {
             participants,
             task: task.into(),
-            lead_in,
+            spans,
             ..Self::default()
         }
     }
@@ -220,42 +302,103 @@ impl Round {
         self.task.action()
     }
 
-    /// Returns the CPU's action and the number of ticks from the start to that action.
-    pub fn part(
+    /// Returns the CPU's part. `takes_part` returns true for each participant and the helper.
+    pub fn part_of(
         &self,
         cpus: &[Cpu],
         cpu: CpuIndex,
         takes_part: &dyn Fn(CpuIndex) -> bool,
-    ) -> (Action, u64) {
-        let helper = self.waker.helper();
-        if helper == Some(cpu) {
-            return (Action::Help, 0);
+    ) -> Part {
+        if self.wake_up.waker.helper() == Some(cpu) {
+            return Part {
+                action: Action::Help,
+                call: 0,
+            };
         }
-        let Some(osi) = &self.osi else {
-            return (self.action(), 0);
-        };
+        match &self.osi {
+            Some(osi) => self.os_initiated_part(osi, cpus, cpu, takes_part),
+            None => Part {
+                action: self.action(),
+                call: 0,
+            },
+        }
+    }
+
+    /// Returns the CPU's part in OS-initiated mode. CPUs go down in board order.
+    fn os_initiated_part(
+        &self,
+        osi: &OsInitiated,
+        cpus: &[Cpu],
+        cpu: CpuIndex,
+        takes_part: &dyn Fn(CpuIndex) -> bool,
+    ) -> Part {
+        let helper = self.wake_up.waker.helper();
         let cluster = |index: CpuIndex| cpus.get(index.index()).map(|cpu| cpu.cluster);
         let sleeps = |other: &CpuIndex| takes_part(*other) && helper != Some(*other);
         let later = || CpuIndex::all(cpus.len()).filter(|other| *other > cpu && sleeps(other));
-        let (mut limit, delays) = if later().next().is_none() {
-            (None, 2)
+        let last_of = if later().next().is_none() {
+            LastOf::Round
         } else if later().any(|other| cluster(other) == cluster(cpu)) {
             // Board order may differ from cluster order.
-            (Some(0), 0)
+            LastOf::Neither
         } else {
-            (Some(1), 1)
+            LastOf::Cluster
         };
+        let mut highest_level = last_of.highest_level();
         // A request for a level that includes an awake CPU would be DENIED.
         if let Some(helper) = helper {
-            let highest = u8::from(cluster(helper) != cluster(cpu));
-            limit = Some(limit.map_or(highest, |limit| highest.min(limit)));
+            let below_helper = u8::from(cluster(helper) != cluster(cpu));
+            highest_level =
+                Some(highest_level.map_or(below_helper, |highest| below_helper.min(highest)));
         }
         let suspend = |power_state| Action::Suspend {
             power_state,
             powerdown: true,
         };
-        let action = osi.states.due(limit).map_or(Action::None, suspend);
-        (action, delays * osi.delay)
+        Part {
+            action: osi.states.due(highest_level).map_or(Action::None, suspend),
+            call: last_of.delays() * osi.delay,
+        }
+    }
+}
+
+/// What one CPU does in a round, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The CPU's action.
+    pub action: Action,
+    /// Ticks from start to the call.
+    pub call: u64,
+}
+
+/// Which CPUs are down once this CPU is, in OS-initiated mode.
+#[derive(Clone, Copy)]
+enum LastOf {
+    /// Only some CPUs in its cluster.
+    Neither,
+    /// All CPUs in its cluster.
+    Cluster,
+    /// All CPUs in the round.
+    Round,
+}
+
+impl LastOf {
+    /// Returns the highest affinity level that the CPU may request; None if there is no limit.
+    const fn highest_level(self) -> Option<u8> {
+        match self {
+            Self::Neither => Some(0),
+            Self::Cluster => Some(1),
+            Self::Round => None,
+        }
+    }
+
+    /// Returns how many of [`OsInitiated::delay`] pass from start to the CPU's call.
+    const fn delays(self) -> u64 {
+        match self {
+            Self::Neither => 0,
+            Self::Cluster => 1,
+            Self::Round => 2,
+        }
     }
 }
 
@@ -297,7 +440,7 @@ pub struct Race {
     pub expires_in: u64,
 }
 
-/// Periodic timers, and the load while they run, for as long as [`Round::sleep`].
+/// Periodic timers, and the load while they run, for as long as [`Spans::sleep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.
@@ -376,7 +519,7 @@ mod tests {
         let states = Ladder::new(rung(3, 2), [rung(2, 1), rung(1, 0)].into_iter());
         let round = Round {
             osi: Some(OsInitiated { states, delay: 10 }),
-            ..Round::new(Participants::All, Action::SystemSuspend, 0)
+            ..Round::new(Participants::All, Action::SystemSuspend, Spans::default())
         };
         // The CPUs in a cluster are not always adjacent in board order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
@@ -384,13 +527,17 @@ mod tests {
             ..Cpu::default()
         });
         let part = |round: &Round, cpu: usize, lost_index: usize| {
-            round.part(&cpus, CpuIndex::new(cpu), &|other| {
-                other.index() != lost_index
-            })
+            let takes_part = |other: CpuIndex| other.index() != lost_index;
+            let part = round.part_of(&cpus, CpuIndex::new(cpu), &takes_part);
+            (part.action, part.call)
         };
         // The helper's cluster stays up, and so do all levels above it.
         let waker = Waker::Helper(1.into());
-        let helped = Round { waker, ..round };
+        let wake_up = WakeUp {
+            waker,
+            ..WakeUp::default()
+        };
+        let helped = Round { wake_up, ..round };
         for (round, lost, cpu, power_state, delay) in [
             (&round, 9, 1, 1, 0),
             (&round, 9, 2, 2, 10),

@@ -1,15 +1,16 @@
-//! The limits on the lead's waits for other CPUs.
+//! The limits on the lead's waits for other CPUs. The timeline at the top of
+//! `round.rs` shows where each wait belongs.
 
 use super::rejection::{Loss, RoundPhase};
 
-/// The time allowed for all CPU_ON calls to be accepted, in microseconds. An earlier CPU_OFF may
-/// still be in progress.
+/// The time allowed for all CPU_ON calls to be accepted, when the orders are given, in
+/// microseconds. An earlier CPU_OFF may still be in progress.
 const TURN_ON_US: u64 = 2_000_000;
-/// The time allowed for a CPU to execute its first instruction and report after CPU_ON, or to
-/// report at a rendezvous, in microseconds.
+/// The time allowed from a CPU's order until it is ready, in microseconds, including its first
+/// instruction after CPU_ON.
 const ARRIVE_US: u64 = 10_000_000;
-/// The time allowed after the last wake-up, in microseconds, for the CPUs to return and read their
-/// timestamps.
+/// The patience of a round that sets none, in microseconds: the time allowed for the CPUs to return
+/// and read their timestamps.
 pub const FINISH_US: u64 = 10_000_000;
 /// The time allowed for AFFINITY_INFO to return OFF after all CPUs have called CPU_OFF, in
 /// microseconds.

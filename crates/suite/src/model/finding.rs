@@ -52,7 +52,7 @@ pub struct FindingKind(&'static str);
 
 impl FindingKind {
     /// Facts missing from the input.
-    pub const UNKNOWN: Self = Self::new("not-told");
+    pub const NOT_TOLD: Self = Self::new("not-told");
 
     /// Returns the kind with this keyword, which must be unique.
     pub const fn new(word: &'static str) -> Self {

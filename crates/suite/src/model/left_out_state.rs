@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use hardware::board::{LeftOut, LeftOutState as BoardState};
 use hardware::spec::psci::StateFormat;
-use hardware::text::untrusted::Shown;
+use hardware::text::untrusted::Excerpt;
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of a node name in output, in characters. Names in valid trees are shorter.
@@ -24,7 +24,7 @@ impl LeftOutState {
     /// Returns the state with this node name, which is truncated if it is too long.
     pub fn new(name: &str, reason: LeftOut) -> Self {
         Self {
-            name: format!("{}", Shown(name, NAME_MAX)),
+            name: format!("{}", Excerpt(name, NAME_MAX)),
             reason,
         }
     }

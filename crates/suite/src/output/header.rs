@@ -12,7 +12,7 @@ use hardware::image::Conduit;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
-use hardware::text::untrusted::Shown;
+use hardware::text::untrusted::Excerpt;
 
 use super::tftf_lines;
 
@@ -88,7 +88,7 @@ impl fmt::Display for ForeignWords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut room = PASSED_OVER_MAX;
         for word in self.words() {
-            write!(f, "{} ", Shown(word, room))?;
+            write!(f, "{} ", Excerpt(word, room))?;
             let Some(left) = room.checked_sub(word.chars().count()) else {
                 break;
             };

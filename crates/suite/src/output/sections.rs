@@ -26,7 +26,7 @@ use super::summary::ClosingSummary;
 use super::sweeps::write_sweeps;
 use super::tables::write_suite_tables;
 use super::tftf_lines;
-use crate::bench::{States, WakeTrials};
+use crate::bench::{States, WakeSources};
 
 /// Prints the name of the next scenario before it is measured, so that it appears in the log even
 /// if the run ends there.
@@ -86,12 +86,12 @@ pub(crate) fn print_state_notes(out: &mut dyn Write, run: &Run, states: &States)
 }
 
 /// Prints the results of the wake-up source trials, or nothing if no measured state stops a timer.
-pub(crate) fn print_wake_trials(
+pub(crate) fn print_wake_sources(
     out: &mut dyn Write,
     run: &Run,
-    wake_trials: &WakeTrials,
+    wake_sources: &WakeSources,
 ) -> fmt::Result {
-    for (power_state, cpu) in &wake_trials.undeclared {
+    for (power_state, cpu) in &wake_sources.undeclared {
         let text = format!(
             "CPU {}'s timer did not wake it from {power_state:#010x}, but an SGI did: the idle \
              state lacks local-timer-stop.",
@@ -99,18 +99,18 @@ pub(crate) fn print_wake_trials(
         );
         paragraph(out, "Warning: ", 9, &text)?;
     }
-    let Some(woken) = wake_trials.woken else {
+    let Some(woken) = wake_sources.woken else {
         return Ok(());
     };
-    if wake_trials.proven.is_empty() {
+    if wake_sources.proven.is_empty() {
         return Ok(());
     }
-    let states = wake_trials
+    let states = wake_sources
         .proven
         .iter()
         .map(|value| format!("{value:#010x}"));
-    let helper = wake_trials.woke_lead.map(|helper| run.label(helper));
-    let lead = match (wake_trials.frame, helper) {
+    let helper = wake_sources.woke_lead.map(|helper| run.label(helper));
+    let lead = match (wake_sources.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
             "; the timer frame failed its trial: its interrupt did not wake the lead, but an SGI \

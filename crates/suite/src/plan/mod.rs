@@ -5,6 +5,7 @@ mod arguments;
 mod axis;
 mod boot_arguments;
 mod choices;
+mod descriptor_values;
 mod plan_error;
 mod plan_record;
 mod run_size;
@@ -14,7 +15,6 @@ pub mod sweep_values;
 #[cfg(test)]
 mod tests;
 mod timer;
-mod traits;
 mod variant;
 mod word_set;
 
@@ -25,11 +25,11 @@ pub use self::choices::{
     ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WARM_TITLE,
     WakePattern,
 };
+pub use self::descriptor_values::{Group, NotCounted, StateChoice, UsedStates};
 pub use self::plan_error::{PlanError, PlanProblem};
 pub use self::run_size::{RunSize, Work};
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;
 pub use self::timer::TimerPlan;
-pub use self::traits::{Group, NotCounted, StateChoice, UsedStates};
 pub use self::variant::Variant;
 pub use self::word_set::WordSet;

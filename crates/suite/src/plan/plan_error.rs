@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use hardware::text::untrusted::Shown;
+use hardware::text::untrusted::Excerpt;
 
 use super::arguments::Key;
 
@@ -94,7 +94,7 @@ const SHOWN: usize = 40;
 
 impl fmt::Display for PlanError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Shown(self.word, SHOWN);
+        let word = Excerpt(self.word, SHOWN);
         write!(f, "bootargs word {} \"{word}\": ", self.position)?;
         match self.problem {
             PlanProblem::NotAPair => f.write_str("expected key=value"),

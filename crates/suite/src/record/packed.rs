@@ -40,27 +40,43 @@ const SERIES: usize = 7;
 /// The number of values for a sample's instants: the base and the intervals.
 const SAMPLE: usize = 1 + INSTANTS;
 
-/// The list that stands for a cell.
+/// The list that stands for a cell. A record stores it without names.
 #[derive(Serialize, Deserialize)]
-struct Packed(
+struct PackedCell(
+    /// The scenario.
     ScenarioId,
+    /// The cell's index in the scenario.
     u32,
+    /// The number of valid samples; None if the cell has no counts.
     Option<u32>,
+    /// The series of each metric.
     ArrayVec<Option<Numbers<SERIES>>, METRICS>,
+    /// The instants of the sample that is shown.
     Numbers<SAMPLE>,
-    Option<(u32, u32, Option<u64>)>,
+    /// The state that was reached.
+    Option<PackedReached>,
     NamedParts,
+);
+
+/// The list for the state that a cell's CPU reached, except [`NamedParts::state_and_times`].
+#[derive(Serialize, Deserialize)]
+struct PackedReached(
+    /// [`Reached::due`].
+    u32,
+    /// [`Reached::residency_us`].
+    u32,
+    /// [`Reached::most_us`].
+    Option<u64>,
 );
 
 /// The parts of a cell that are stored by name.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NamedParts {
-    /// The scenario's method and helper.
-    #[serde(default, skip_serializing_if = "is_tftf")]
-    m: Method,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    h: Option<CpuIndex>,
+    #[serde(rename = "m", default, skip_serializing_if = "is_tftf")]
+    scenario_method: Method,
+    #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
+    scenario_helper: Option<CpuIndex>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cpu: Option<CpuIndex>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,8 +93,9 @@ struct NamedParts {
     wake_source: Option<WakeSource>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     power_state: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    rose: Option<(Option<u32>, u8)>,
+    /// [`Reached::state`] and [`Reached::times`].
+    #[serde(rename = "rose", default, skip_serializing_if = "Option::is_none")]
+    state_and_times: Option<(Option<u32>, u8)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Loss>,
 }
@@ -103,8 +120,8 @@ pub(super) fn serialize<S: Serializer>(
         operations,
     } = cell.step;
     let named = NamedParts {
-        m: key.method,
-        h: key.helper,
+        scenario_method: key.method,
+        scenario_helper: key.helper,
         cpu: (u32::from(cell.cpu) != *index).then_some(cell.cpu),
         step: (!cell.step.is_only()).then_some((cpus, variant, value, operations)),
         first: if first == usual_first(&rejected) {
@@ -117,7 +134,7 @@ pub(super) fn serialize<S: Serializer>(
         helper: cell.helper,
         wake_source: cell.wake_source,
         power_state: cell.power_state,
-        rose: match cell.reached {
+        state_and_times: match cell.reached {
             // The usual case, which the reader assumes.
             Some(reached) if (reached.state, reached.times) == (Some(reached.due), 1) => None,
             Some(reached) => Some((reached.state, reached.times)),
@@ -125,14 +142,14 @@ pub(super) fn serialize<S: Serializer>(
         },
         lost: cell.lost,
     };
-    Packed(
+    PackedCell(
         key.id,
         *index,
         counts.map(|counts| counts.valid),
         lists,
         cell.shown.map_or_else(Numbers::new, packed_instants),
         cell.reached
-            .map(|reached| (reached.due, reached.residency_us, reached.most_us)),
+            .map(|reached| PackedReached(reached.due, reached.residency_us, reached.most_us)),
         named,
     )
     .serialize(to)
@@ -141,7 +158,8 @@ pub(super) fn serialize<S: Serializer>(
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<(ScenarioKey, u32, Cell), D::Error> {
-    let Packed(id, index, n, lists, instants, reached, named) = Packed::deserialize(from)?;
+    let PackedCell(id, index, valid, lists, instants, reached, named) =
+        PackedCell::deserialize(from)?;
     let step = named
         .step
         .map(|(cpus, variant, value, operations)| CellStep {
@@ -155,7 +173,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         // An absent metric has an empty list.
         let is_absent = list.as_ref().is_some_and(|numbers| numbers.is_empty());
         if !is_absent {
-            series.push(unpacked_series(metric, list.as_deref(), n.unwrap_or(0)));
+            series.push(unpacked_series(metric, list.as_deref(), valid.unwrap_or(0)));
         }
     }
     let mut cell = Cell {
@@ -165,8 +183,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         helper: named.helper,
         wake_source: named.wake_source,
         power_state: named.power_state,
-        reached: reached.map(|(due, residency_us, most_us)| {
-            let (state, times) = named.rose.unwrap_or((Some(due), 1));
+        reached: reached.map(|PackedReached(due, residency_us, most_us)| {
+            let (state, times) = named.state_and_times.unwrap_or((Some(due), 1));
             Reached {
                 state,
                 due,
@@ -177,8 +195,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         }),
         lost: named.lost,
         series,
-        counts: n.map(|valid_count| Counts {
-            valid: valid_count,
+        counts: valid.map(|valid| Counts {
+            valid,
             first: named.first.or(usual_first(&named.rejected)),
             rejected: named.rejected,
         }),
@@ -188,8 +206,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     cell.choose_figures(id.is_parallel());
     let key = ScenarioKey {
         id,
-        method: named.m,
-        helper: named.h,
+        method: named.scenario_method,
+        helper: named.scenario_helper,
     };
     Ok((key, index, cell))
 }

@@ -15,10 +15,10 @@ use core::fmt;
 use hardware::board::CpuIndex;
 
 use crate::bench::Request;
-use crate::bench::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes};
-use crate::measure::{Action, Metric, Participants, Round, TimeSource};
+use crate::bench::{Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, too_few};
+use crate::measure::{Action, Metric, Participants, Round, Spans, TimeSource};
 use crate::model::{CellStep, Failure, Scenario, Skip, Status};
 use crate::plan::{ActiveCpus, Group, Key, NotCounted, RunSize, Variant, Work};
 
@@ -107,22 +107,22 @@ fn take_samples(
     participants: Participants,
     floods: bool,
 ) -> Result<(), Failure> {
-    let lead_in = bench.us(LEAD_IN_US);
-    let mut round = Round {
+    let spans = Spans {
         quiet: bench.us(FIRST_QUIET_US),
-        ..Round::new(participants, Action::TimedOff { floods }, lead_in)
+        ..Spans::new(bench.us(LEAD_IN_US))
     };
+    let mut round = Round::new(participants, Action::TimedOff { floods }, spans);
     bench.clear_cells();
     // Run at least one round, because the first one powers off CPUs that are still on.
     for _ in 0..bench.plan().warmup.max(1) {
         bench.count_trial();
         bench.try_round(&round)?;
-        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+        round.spans.quiet = round.spans.quiet.max(quiet_for_slowest(bench));
     }
     for _ in 0..bench.plan().iterations {
         bench.count_attempt();
         bench.try_round(&round)?;
-        round.quiet = round.quiet.max(quiet_for_slowest(bench));
+        round.spans.quiet = round.spans.quiet.max(quiet_for_slowest(bench));
         bench.keep_figures([Metric::TurnOn, Metric::TurnOff], |outcome| {
             outcome.judge(TimeSource::Counter)
         });

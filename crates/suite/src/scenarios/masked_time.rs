@@ -10,12 +10,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bench::bench::AttemptUse;
+use crate::bench::AttemptUse;
 use crate::bench::step_rounds::StepRounds;
 use crate::bench::steps::{self, Steps};
 use crate::measure::{
     Action, AfterRound, Instant, Interrupt, InterruptedCall, Metric, Outcome, Participants, Reason,
-    Round, Summary, TimeSource,
+    Round, Spans, Summary, TimeSource,
 };
 use crate::model::{Cell, CellStep, Run, Scenario, Series, Skip};
 use crate::plan::{ActiveCpus, Axis, Key, UsedStates, Variant, Work};
@@ -205,14 +205,13 @@ impl Masked<'_, '_> {
     fn run(&mut self, expires_in: u64) -> Outcome {
         let (call, participants) = (self.call, Participants::Only(self.cpu));
         let bench = &mut self.steps.bench;
-        bench.run_round(&Round {
+        let spans = Spans {
             quiet: bench.waits.quiet(),
+            ..Spans::new(bench.lead_in(participants))
+        };
+        bench.run_round(&Round {
             afterwards: AfterRound::Stay,
-            ..Round::new(
-                participants,
-                Interrupt { call, expires_in },
-                bench.lead_in(participants),
-            )
+            ..Round::new(participants, Interrupt { call, expires_in }, spans)
         });
         bench.outcome(self.cpu)
     }

@@ -31,11 +31,11 @@ fn measure_steps(steps: &mut Steps<'_>) {
     }
     let Setting {
         states,
-        wake_trials,
+        wake_sources,
         ..
     } = steps.bench.setting();
     let facts = steps.facts();
-    let timers_stop = match wake_trials.frame {
+    let timers_stop = match wake_sources.frame {
         _ if facts.gic.is_none() => return steps.leave_out(Skip::NoGic),
         _ if !facts.system_suspend => {
             return steps.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));

@@ -16,8 +16,8 @@ use std::string::String;
 use std::vec::Vec;
 
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Details, Machine, Metric, Outcome, Participants, Reason, Round,
-    SampleCount, Summary, Waker,
+    Action, ActionDetails, ActionEnd, AfterRound, Machine, Metric, Outcome, Participants, Reason,
+    Round, SampleCount, Summary, Waker,
 };
 use crate::model::{
     Cell, CellSeries, Conditions, Counts, Failure, Function, Job, Scenario, Skip, Status, Totals,
@@ -31,7 +31,7 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
-use crate::bench::{Needs, Setting, States, WakeTrials, measure};
+use crate::bench::{Needs, Setting, States, WakeSources, measure};
 
 const CORE: u32 = 0x0001_0002;
 const CLUSTER: u32 = 0x0101_0022;
@@ -54,7 +54,7 @@ struct Ran {
     fake: Fake,
     scenarios: Vec<Scenario>,
     totals: Totals,
-    wake_trials: WakeTrials,
+    wake_sources: WakeSources,
     /// The lines printed while scenarios were measured.
     printed: String,
 }
@@ -74,19 +74,19 @@ fn run_counted(
     let plan = &Plan::parse(bootargs).expect("a valid plan");
     let (cpus, format) = (&board(fake.cpus()), fake.facts().state_format);
     let mut states = States::choose(&idle_states.into(), plan, format);
-    let mut wake_trials = WakeTrials::untried(fake.facts());
+    let mut wake_sources = WakeSources::untried(fake.facts());
     let mut printed = String::new();
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
     for job in jobs(plan) {
         let Job::Measure(key) = job else {
-            wake_trials.try_out(&mut fake, cpus, plan, &mut states);
+            wake_sources.try_out(&mut fake, cpus, plan, &mut states);
             continue;
         };
         let setting = Setting {
             plan,
             cpus,
             states: &states,
-            wake_trials: &wake_trials,
+            wake_sources: &wake_sources,
             samples,
         };
         let group = measure(&mut fake, setting, key, &mut printed).expect("no error");
@@ -97,7 +97,7 @@ fn run_counted(
         fake,
         scenarios,
         totals,
-        wake_trials,
+        wake_sources,
         printed,
     }
 }
@@ -243,7 +243,7 @@ fn set_stamp(outcome: &mut Outcome, stamp: Stamp, ticks: u64) {
 
 /// Sets when a suspended CPU's wake-up was due.
 fn set_due(outcome: &mut Outcome, due: Option<CounterValue>) {
-    if let Details::Suspend(suspended) = &mut outcome.details {
+    if let ActionDetails::Suspend(suspended) = &mut outcome.details {
         suspended.due = due;
     }
 }
@@ -302,8 +302,9 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     ] {
         let args = "only=cpu_susp_serial iterations=3 warmup=1 wake=chain";
         let ran = run(Fake::new(4), &std::format!("{args} method={method}"));
-        let is_as_asked =
-            |round: &Round| round.afterwards == after && round.wake == WakePattern::Chain;
+        let is_as_asked = |round: &Round| {
+            round.afterwards == after && round.wake_up.pattern == WakePattern::Chain
+        };
         assert!(!ran.asks(|round| !is_as_asked(round)));
         let requested = ran
             .fake
@@ -420,7 +421,11 @@ fn a_return_after_the_quiet_time_does_not_count_and_lengthens_it() {
         assert_eq!(ran.totals.samples, 4 * cpus as u64, "{scenario}");
         assert_eq!(late_returns, cpus as u64, "{scenario}");
         assert_eq!(ran.totals.rejected, late_returns, "{scenario}");
-        let quiet = ran.fake.requested_rounds.last().map(|round| round.quiet);
+        let quiet = ran
+            .fake
+            .requested_rounds
+            .last()
+            .map(|round| round.spans.quiet);
         assert_eq!(quiet, Some(40_000), "{scenario}");
     }
 }

@@ -1,7 +1,7 @@
 //! The six scenarios in TFTF's suite.
 
 use crate::bench::tftf_suite;
-use crate::bench::wake_trials::PLACEMENTS;
+use crate::bench::wake_sources::PLACEMENTS;
 use crate::measure::Metric;
 use crate::plan::{ActiveCpus, StateChoice, UsedStates};
 

@@ -8,13 +8,13 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bench::Request;
-use crate::bench::bench::{Bench, BenchRoom};
 use crate::bench::cell_state::COLUMNS;
 use crate::bench::memory::{bench_bytes, cells_bytes, list};
 use crate::bench::trials::neighbor_of;
+use crate::bench::{Bench, BenchRoom};
 use crate::measure::{
     Account, Action, ActionEnd, AfterRound, Histogram, LatencyKind, Metric, Participants, Reason,
-    Round, Schedule, Window,
+    Round, Schedule, Spans, Window,
 };
 use crate::model::{
     BinCounts, CellStep, Counts, Failure, Run, Scenario, Series, Skip, Status, TimerFault,
@@ -277,11 +277,13 @@ impl Timers<'_> {
             }
         }
         let (period, expiries) = (window.schedule.period, window.schedule.expiries);
-        let round = Round {
+        let spans = Spans {
             sleep: period * u64::from(expiries),
+            ..Spans::new(self.bench.lead_in(Participants::All))
+        };
+        let round = Round {
             afterwards: AfterRound::Stay,
-            task: window.into(),
-            ..self.round()
+            ..Round::new(Participants::All, window, spans)
         };
         let mut failure = self.bench.try_round(&round).err();
         self.bench.count_attempt();
@@ -304,7 +306,7 @@ impl Timers<'_> {
         Round::new(
             Participants::All,
             Action::None,
-            self.bench.lead_in(Participants::All),
+            Spans::new(self.bench.lead_in(Participants::All)),
         )
     }
 

@@ -13,13 +13,13 @@
 
 use alloc::vec::Vec;
 
-use crate::bench::bench::FIRST_QUIET_US;
+use crate::bench::FIRST_QUIET_US;
 use crate::bench::states::UsableState;
 use crate::bench::steps::{self, Steps};
 use crate::bench::trials::{helper_of, neighbor_of};
 use crate::measure::{
-    ActionEnd, AfterRound, Metric, Outcome, Participants, Race, Reason, Rejection, Round, Summary,
-    TimeSource, Waker,
+    ActionEnd, AfterRound, Metric, Outcome, Participants, Race, Reason, Rejection, Round, Spans,
+    Summary, TimeSource, WakeUp, Waker,
 };
 use crate::model::{CellStep, Series, Skip, WakeSource};
 use crate::plan::{ActiveCpus, Axis, Key, StateChoice, UsedStates, Variant, Work};
@@ -342,14 +342,20 @@ impl RaceMap<'_, '_> {
             expires_in,
         };
         let bench = &mut self.steps.bench;
-        let round = Round {
-            race: Some(race),
+        let spans = Spans {
+            lead_in: bench.lead_in(Participants::All),
             sleep: expires_in + self.down + bench.us(PATIENCE_US),
             quiet: bench.us(FIRST_QUIET_US),
-            waker: self.waker,
+            patience: None,
+        };
+        let round = Round {
+            wake_up: WakeUp {
+                waker: self.waker,
+                race: Some(race),
+                ..WakeUp::default()
+            },
             afterwards: AfterRound::Stay,
-            lead_in: bench.lead_in(Participants::All),
-            ..Round::new(self.participants, self.state.action(), 0)
+            ..Round::new(self.participants, self.state.action(), spans)
         };
         bench.run_round(&round);
         bench.count_trial();

@@ -19,7 +19,7 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Cause, Counter, Details, Facts, Identity, Interrupt,
+    Action, ActionDetails, ActionEnd, AfterRound, Cause, Counter, Facts, Identity, Interrupt,
     InterruptTimes, InterruptedCall, KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome,
     Overheads, PowerCycle, Preparation, Round, RoundPhase, SingleCall, Suspended, Tally, Task,
     Waker,
@@ -249,7 +249,7 @@ impl Fake {
         // The lead stays awake while another CPU powers down on its own.
         let awake_lead = (!queue.contains(&lead)).then_some(lead);
         let later = queue[position + 1..].iter().copied();
-        let mut awake = later.chain(awake_lead).chain(round.waker.helper());
+        let mut awake = later.chain(awake_lead).chain(round.wake_up.waker.helper());
         let cluster = |cpu: CpuIndex| self.map[cpu.index()].cluster;
         let is_cluster_up = awake.any(|other| cluster(other) == cluster(cpu));
         let lines = dirty as u64 / 64;
@@ -279,7 +279,7 @@ impl Fake {
             start: at(before),
             before: at(before),
             returned_at: at(before + took),
-            details: Details::Loop {
+            details: ActionDetails::Loop {
                 cycles: self.facts.pmu.then_some(16 * took),
             },
             ..Outcome::new(Action::Repeat { operation, count })
@@ -295,7 +295,7 @@ impl Fake {
         let outcome = Outcome {
             start: at(start),
             before: at(before),
-            details: Details::Suspend(Suspended {
+            details: ActionDetails::Suspend(Suspended {
                 due: at(due),
                 ..Suspended::default()
             }),
@@ -335,21 +335,21 @@ impl Fake {
         position: usize,
     ) -> Outcome {
         let cpu = queue[position];
-        let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
-        let start = agreed_start + delay;
+        let part = round.part_of(&self.map, cpu, &|cpu| queue.contains(&cpu));
+        let start = agreed_start + part.call;
         let before = start + ticks_of(cpu);
         let enter = before + 10;
-        let due = agreed_start + round.sleep;
+        let due = agreed_start + round.spans.sleep;
         let mut rise = Rise::default();
         (rise.counts[0], rise.residency_us) = (1, 3);
         let mut outcome = Outcome {
             end: ActionEnd::Returned,
             start: at(start),
             before: at(before),
-            quiet_until: at(due + round.quiet),
-            ..Outcome::new(action)
+            quiet_end: at(due + round.spans.quiet),
+            ..Outcome::new(part.action)
         };
-        if let Details::Suspend(suspended) = &mut outcome.details {
+        if let ActionDetails::Suspend(suspended) = &mut outcome.details {
             suspended.due = at(due);
             suspended.rise = rise;
             suspended.kept = round.checks_context.then_some(KeptContext {
@@ -361,14 +361,14 @@ impl Fake {
         if !round.action().sleeps() {
             return Outcome {
                 code: Some(0x1_0001),
-                quiet_until: at(agreed_start + round.quiet),
+                quiet_end: at(agreed_start + round.spans.quiet),
                 returned_at: at(enter + 30),
                 stamps: Ok(Stamps::new([enter, enter + 20, 0, 0, 0, 0])),
                 ..outcome
             };
         }
         let flush = enter + 100 + QUEUE_STEP * position as u64;
-        let flushed = flush + self.flush(round, action, queue, position);
+        let flushed = flush + self.flush(round, part.action, queue, position);
         let down = flushed + 20;
         if down > due {
             // The timer fired on the way down, so the suspend is abandoned and the other four
@@ -416,7 +416,7 @@ impl Fake {
             start: at(start),
             before: at(before),
             returned_at: at(after),
-            details: Details::Interrupt(InterruptTimes {
+            details: ActionDetails::Interrupt(InterruptTimes {
                 due: at(due),
                 entered: at(entered + FAKE_VECTOR),
             }),
@@ -471,10 +471,10 @@ impl Fake {
         let stamps = [enter, on + 450, flushed + 20, on, enter + 100, flushed];
         Outcome {
             end: ActionEnd::ReadBack,
-            quiet_until: at(start + round.quiet),
+            quiet_end: at(start + round.spans.quiet),
             returned_at: at(on + 600),
             stamps: Ok(Stamps::new(stamps)),
-            details: Details::PowerCycle(PowerCycle {
+            details: ActionDetails::PowerCycle(PowerCycle {
                 turned_on: at(start),
                 entered: at(on + 500),
                 ..PowerCycle::default()
@@ -485,12 +485,12 @@ impl Fake {
 
     /// Panics if the machine cannot run the round.
     fn check_round(&self, round: &Round) {
-        let helper = round.waker.helper();
+        let helper = round.wake_up.waker.helper();
         assert!(helper.is_none_or(|helper| helper.index() < self.cpus()));
-        assert!(!round.waker.is_frame() || self.facts.frame.is_ok());
+        assert!(!round.wake_up.waker.is_frame() || self.facts.frame.is_ok());
         if let Task::Expire(window) = &round.task {
             assert_eq!(
-                round.sleep,
+                round.spans.sleep,
                 window.end(0),
                 "a round lasts as long as its window"
             );
@@ -509,12 +509,14 @@ impl Fake {
         let outcome = Outcome::new(action);
         match action {
             // A round without a helper does not count.
-            _ if round.waker == Waker::NoHelper => outcome,
+            _ if round.wake_up.waker == Waker::NoHelper => outcome,
             Action::None | Action::Help => outcome,
-            Action::Suspend { .. } | Action::SystemSuspend | Action::Version => match round.race {
-                Some(race) if race.cpu == cpu => self.race(round, start, race.expires_in, cpu),
-                _ => self.call(round, start, queue, position),
-            },
+            Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
+                match round.wake_up.race {
+                    Some(race) if race.cpu == cpu => self.race(round, start, race.expires_in, cpu),
+                    _ => self.call(round, start, queue, position),
+                }
+            }
             Action::ColdCall { call, preparation } => {
                 Self::cold_call(self.call(round, start, queue, position), call, preparation)
             }
@@ -523,13 +525,13 @@ impl Fake {
                 self.off_dirty[cpu.index()] = round.dirty;
                 Outcome {
                     end: ActionEnd::WentOff,
-                    quiet_until: if action.is_timed_off() {
-                        at(start - 800 + round.quiet)
+                    quiet_end: if action.is_timed_off() {
+                        at(start - 800 + round.spans.quiet)
                     } else {
                         None
                     },
                     before: at(start),
-                    details: Details::PowerCycle(PowerCycle {
+                    details: ActionDetails::PowerCycle(PowerCycle {
                         lead_active_at: None,
                         seen_off: at(start + 900),
                         turned_on: at(start - 800),
@@ -566,11 +568,11 @@ impl Machine for Fake {
 
     fn run_round(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         let (cpus, lead) = (self.lost.len(), self.facts.lead);
-        let helper = round.waker.helper();
+        let helper = round.wake_up.waker.helper();
         assert_eq!(outcomes.len(), cpus);
         self.check_round(round);
         outcomes.fill(Outcome::default());
-        let is_trial = round.waker == Waker::TimerTrial;
+        let is_trial = round.wake_up.waker == Waker::TimerTrial;
         if is_trial {
             self.trials_began_at
                 .get_or_insert(self.requested_rounds.len());
@@ -578,7 +580,7 @@ impl Machine for Fake {
         } else {
             self.requested_rounds.push(*round);
         }
-        let start = self.clock + round.lead_in;
+        let start = self.clock + round.spans.lead_in;
         let has_part =
             |cpu: CpuIndex| !self.lost[cpu.index()] && round.participants.includes(cpu, lead);
         let mut queue: Vec<CpuIndex> = CpuIndex::all(cpus)
@@ -594,7 +596,7 @@ impl Machine for Fake {
         if round.osi.is_some() {
             let participants = queue.clone();
             let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
-            queue.sort_by_key(|cpu| round.part(&self.map, *cpu, &takes_part).1);
+            queue.sort_by_key(|cpu| round.part_of(&self.map, *cpu, &takes_part).call);
         }
         let turns_off = round.afterwards == AfterRound::Off || round.action().turns_off();
         // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
@@ -624,7 +626,7 @@ impl Machine for Fake {
                     .max();
                 last.map_or(start, CounterValue::number)
             }
-            _ => start + round.sleep + 10_000_000,
+            _ => start + round.spans.sleep + 10_000_000,
         };
     }
 

@@ -197,8 +197,8 @@ fn the_documentation_lists_the_table() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/boards.md");
     let text = std::fs::read_to_string(path).expect("the documentation");
     let rows = UartKind::ALL.map(|kind| {
-        let kind = kind.descriptor();
-        std::format!("| `\"{}\"` | {} |\n", kind.name, kind.about)
+        let descriptor = kind.descriptor();
+        std::format!("| `\"{}\"` | {} |\n", descriptor.name, descriptor.about)
     });
     let table = rows.concat();
     assert!(text.contains(&table), "{path} lacks\n{table}");

@@ -5,7 +5,7 @@ use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::lead::lead;
+use super::known_lead::lead;
 use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 

@@ -8,7 +8,7 @@ use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_facts::cluster_facts;
-use super::lead::lead;
+use super::known_lead::lead;
 use super::suite_tables::{SuiteTables, TableFigure, exceeds};
 use crate::analysis::findings::BasedFinding;
 

@@ -5,7 +5,7 @@ use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
 use super::cluster_flush::Flushes;
-use super::lead::{Lead, lead};
+use super::known_lead::{KnownLead, lead};
 use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 
@@ -76,7 +76,7 @@ fn in_parallel(tables: &SuiteTables<'_>) -> Vec<TableFigure> {
 }
 
 /// Returns the cluster flushes in serial scenarios by the other CPUs in the lead's cluster.
-fn in_series(tables: &SuiteTables<'_>, lead: Lead) -> Vec<TableFigure> {
+fn in_series(tables: &SuiteTables<'_>, lead: KnownLead) -> Vec<TableFigure> {
     let scenarios = Flushes::in_series(tables).unwrap_or_default();
     scenarios
         .iter()

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use suite::model::FindingKind;
 
 use super::cluster_flush::Flushes;
-use super::lead::lead;
+use super::known_lead::lead;
 use super::suite_tables::{SuiteTables, short_name};
 use crate::analysis::findings::BasedFinding;
 

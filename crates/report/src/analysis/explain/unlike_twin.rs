@@ -4,7 +4,7 @@ use suite::measure::Metric::Latency;
 use suite::model::FindingKind;
 use suite::plan::ScenarioId;
 
-use super::lead::lead;
+use super::known_lead::lead;
 use super::suite_tables::{SuiteTables, TableFigure};
 use crate::analysis::findings::BasedFinding;
 

@@ -20,7 +20,7 @@ fn has_records(logged: &LoggedRun) -> bool {
 
 /// Returns a finding that says that something is unknown.
 fn unknown(sentence: impl Into<String>) -> BasedFinding {
-    BasedFinding::new(FindingKind::UNKNOWN, Evidence::Unknown, sentence.into())
+    BasedFinding::new(FindingKind::NOT_TOLD, Evidence::Unknown, sentence.into())
 }
 
 /// Lists differences other than those in the figures, and information that is missing on one side.
@@ -144,11 +144,12 @@ fn without_intervals(scenario: &ComparedScenario) -> Option<String> {
 fn is_by_round(sides: &Sides<'_>, scenario: &ComparedScenario) -> bool {
     let key = scenario.key;
     let (new, old) = sides.runs();
-    let is_whole = |scenario: Option<&Scenario>| {
+    let has_all_samples = |scenario: Option<&Scenario>| {
         let cells = scenario.map_or(&[][..], Scenario::suite_cells);
         !cells.is_empty() && cells.iter().all(|cell| !cell.samples.is_empty())
     };
     let is_judged = scenario.changes().iter().any(Change::has_intervals);
-    let are_whole = is_whole(new.scenario(key)) && is_whole(baseline_scenario(old, key));
-    key.id.is_parallel() && is_judged && !are_whole
+    let both_have_samples =
+        has_all_samples(new.scenario(key)) && has_all_samples(baseline_scenario(old, key));
+    key.id.is_parallel() && is_judged && !both_have_samples
 }

@@ -114,7 +114,7 @@ pub(crate) fn difference_findings(
 /// Returns a finding that says that the figures do not show something.
 fn unknown_finding(sentence: String) -> Finding {
     Finding {
-        kind: FindingKind::UNKNOWN,
+        kind: FindingKind::NOT_TOLD,
         sentence,
         cpus: [].into_iter().collect(),
         metrics: Vec::new(),

@@ -1,10 +1,10 @@
-//! Computes the figures of an accepted outcome.
+//! Computes the figures of an accepted outcome, and lists the metrics of each action.
 
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 
-use super::{Details, Outcome};
-use crate::measure::action::Action;
+use super::{ActionDetails, Outcome};
+use crate::measure::action::{Action, SingleCall};
 use crate::measure::capture_sequence::CaptureSequence;
 use crate::measure::instants::{Instant, Instants};
 use crate::measure::metric::Metric;
@@ -25,18 +25,18 @@ impl Outcome {
         add(Instant::Before, self.before);
         add(Instant::After, self.returned_at);
         match self.details {
-            Details::Suspend(suspended) => add(Instant::Due, suspended.due),
-            Details::PowerCycle(cycle) => {
+            ActionDetails::Suspend(suspended) => add(Instant::Due, suspended.due),
+            ActionDetails::PowerCycle(cycle) => {
                 add(Instant::Due, cycle.lead_active_at);
                 add(Instant::SeenOff, cycle.seen_off);
                 add(Instant::TurnedOn, cycle.turned_on);
                 add(Instant::Entered, cycle.entered);
             }
-            Details::Interrupt(interrupt) => {
+            ActionDetails::Interrupt(interrupt) => {
                 add(Instant::Due, interrupt.due);
                 add(Instant::Entered, interrupt.entered);
             }
-            Details::None | Details::Window | Details::Loop { .. } => {}
+            ActionDetails::None | ActionDetails::Window | ActionDetails::Loop { .. } => {}
         }
         if times.has_pmf()
             && let Some(sequence) = self.capture_sequence()
@@ -70,7 +70,7 @@ impl Outcome {
             Metric::TurnOn => is_timed_off || is_read_back,
             Metric::Time => matches!(self.action, Action::Repeat { .. }),
             Metric::Cycles => match self.details {
-                Details::Loop { cycles } => return cycles,
+                ActionDetails::Loop { cycles } => return cycles,
                 _ => false,
             },
             Metric::Entry => is_interrupted,
@@ -84,6 +84,26 @@ impl Outcome {
             self.instants(times).metric(metric)
         } else {
             None
+        }
+    }
+}
+
+impl Action {
+    /// Returns the metrics of a step with this action, measured or omitted: some of those that
+    /// [`Outcome::metric`] returns. Without PMF, these are the caller-side metrics: two for a
+    /// suspend and two for CPU_OFF.
+    pub(crate) const fn step_metrics(self, has_pmf: bool) -> &'static [Metric] {
+        use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+        match self {
+            Self::ColdCall {
+                call: SingleCall::Version,
+                ..
+            } if has_pmf => &[Latency, Call],
+            Self::ColdCall { .. } => &[Call],
+            Self::Version if has_pmf => &[Latency],
+            Self::Version => &[Call],
+            _ if has_pmf => &[Powerdown, Wakeup, CacheFlush],
+            _ => &[Call, Wake, TurnOn, TurnOff],
         }
     }
 }

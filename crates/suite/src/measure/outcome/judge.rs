@@ -5,13 +5,13 @@ use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::Stamp;
 use hardware::spec::psci;
 
-use super::{ActionEnd, Details, InterruptTimes, Outcome, PowerCycle, Suspended};
+use super::{ActionDetails, ActionEnd, InterruptTimes, Outcome, PowerCycle, Suspended};
 use crate::measure::action::Action;
 use crate::measure::capture_sequence::CaptureSequence;
 use crate::measure::rejection::{Detail, Reason, Rejection};
 use crate::measure::time_source::TimeSource;
 
-type Verdict = Result<(), Rejection>;
+type Judgment = Result<(), Rejection>;
 
 impl Outcome {
     /// Decides whether this outcome is a sample.
@@ -22,23 +22,23 @@ impl Outcome {
     pub fn judge(&self, times: TimeSource) -> Result<(), Rejection> {
         self.check_end()?;
         match &self.details {
-            Details::None => self.judge_call(times),
-            Details::Suspend(suspended) => self.judge_suspend(suspended, times),
-            Details::PowerCycle(cycle) => self.judge_power_cycle(cycle, times),
-            Details::Interrupt(interrupt) => self.judge_interrupted_call(interrupt),
-            Details::Loop { .. } => self.judge_loop(),
-            Details::Window => Ok(()),
+            ActionDetails::None => self.judge_call(times),
+            ActionDetails::Suspend(suspended) => self.judge_suspend(suspended, times),
+            ActionDetails::PowerCycle(cycle) => self.judge_power_cycle(cycle, times),
+            ActionDetails::Interrupt(interrupt) => self.judge_interrupted_call(interrupt),
+            ActionDetails::Loop { .. } => self.judge_loop(),
+            ActionDetails::Window => Ok(()),
         }
     }
 
-    fn judge_call(&self, times: TimeSource) -> Verdict {
+    fn judge_call(&self, times: TimeSource) -> Judgment {
         self.check_counter()?;
         self.check_code()?;
         self.check_lateness()?;
         self.check_stamps(times)
     }
 
-    fn judge_suspend(&self, suspended: &Suspended, times: TimeSource) -> Verdict {
+    fn judge_suspend(&self, suspended: &Suspended, times: TimeSource) -> Judgment {
         self.check_counter()?;
         self.check_code()?;
         self.check_sleep(suspended, times)?;
@@ -51,7 +51,7 @@ impl Outcome {
         Ok(())
     }
 
-    fn judge_power_cycle(&self, cycle: &PowerCycle, times: TimeSource) -> Verdict {
+    fn judge_power_cycle(&self, cycle: &PowerCycle, times: TimeSource) -> Judgment {
         self.check_lateness()?;
         if self.action.is_timed_off() && cycle.entered.is_none() {
             return Err(Rejection::plain(Reason::CounterErratum));
@@ -67,7 +67,7 @@ impl Outcome {
         Ok(())
     }
 
-    fn judge_interrupted_call(&self, interrupt: &InterruptTimes) -> Verdict {
+    fn judge_interrupted_call(&self, interrupt: &InterruptTimes) -> Judgment {
         self.check_counter()?;
         self.check_lateness()?;
         if interrupt.entered.is_none() {
@@ -76,13 +76,13 @@ impl Outcome {
         Ok(())
     }
 
-    fn judge_loop(&self) -> Verdict {
+    fn judge_loop(&self) -> Judgment {
         self.check_counter()?;
         self.check_code()
     }
 
     /// Checks that the action ended as expected.
-    fn check_end(&self) -> Verdict {
+    fn check_end(&self) -> Judgment {
         let reason = match self.end {
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
                 return Ok(());
@@ -104,7 +104,7 @@ impl Outcome {
     }
 
     /// Checks that the counter was read before and after the call.
-    fn check_counter(&self) -> Verdict {
+    fn check_counter(&self) -> Judgment {
         if self.before.is_none() || self.returned_at.is_none() {
             return Err(Rejection::plain(Reason::CounterErratum));
         }
@@ -112,7 +112,7 @@ impl Outcome {
     }
 
     /// Checks that the firmware did not return an error. Only PSCI_VERSION returns a number.
-    fn check_code(&self) -> Verdict {
+    fn check_code(&self) -> Judgment {
         let is_number = self.capture_sequence() == Some(CaptureSequence::Call);
         match self.code {
             None | Some(0) => Ok(()),
@@ -125,7 +125,7 @@ impl Outcome {
     }
 
     /// Checks that the CPU slept until its wake-up was due.
-    fn check_sleep(&self, suspended: &Suspended, times: TimeSource) -> Verdict {
+    fn check_sleep(&self, suspended: &Suspended, times: TimeSource) -> Judgment {
         let is_early = is_before(self.awake(), suspended.due);
         let is_powerdown = self.action.sleep_is_powerdown() == Some(true);
         let simply_returned = is_powerdown && self.end == ActionEnd::Returned;
@@ -139,7 +139,7 @@ impl Outcome {
     }
 
     /// Checks that the CPU was back before the round's quiet time ended.
-    fn check_lateness(&self) -> Verdict {
+    fn check_lateness(&self) -> Judgment {
         if self.lateness() > 0 {
             return Err(Rejection::plain(Reason::LateReturn));
         }
@@ -147,7 +147,7 @@ impl Outcome {
     }
 
     /// Checks that the timestamps, if they are used, could be read and belong to this call.
-    fn check_stamps(&self, times: TimeSource) -> Verdict {
+    fn check_stamps(&self, times: TimeSource) -> Judgment {
         if !times.has_pmf() {
             return Ok(());
         }

@@ -27,7 +27,7 @@ fn good_for(action: Action) -> Outcome {
 }
 
 fn set_due(outcome: &mut Outcome, due: u64) {
-    if let Details::Suspend(suspended) = &mut outcome.details {
+    if let ActionDetails::Suspend(suspended) = &mut outcome.details {
         suspended.due = at(due);
     }
 }
@@ -105,7 +105,7 @@ fn each_rule_of_a_call_after_wake_up() {
         (|outcome| outcome.code = Some(-2), Refused),
         (|outcome| set_due(outcome, 301), EarlyWake),
         (wake_early, EarlyWake),
-        (|outcome| outcome.quiet_until = at(349), LateReturn),
+        (|outcome| outcome.quiet_end = at(349), LateReturn),
     ];
     for outcome in [version, stamp] {
         for (edit, reason) in edits {
@@ -168,7 +168,7 @@ fn keep_old_flush(outcome: &mut Outcome) {
 fn read_back(outcome: &mut Outcome, lead_active_at: u64) {
     *outcome = Outcome {
         end: ActionEnd::ReadBack,
-        details: Details::PowerCycle(PowerCycle {
+        details: ActionDetails::PowerCycle(PowerCycle {
             lead_active_at: at(lead_active_at),
             turned_on: at(200),
             ..PowerCycle::default()
@@ -221,8 +221,8 @@ fn each_rule_of_an_outcome_with_pmf() {
         (|outcome| read_back(outcome, 160), Some(Overlap)),
         (|outcome| read_back(outcome, 161), None),
         // Other CPUs were active again before this CPU had returned.
-        (|outcome| outcome.quiet_until = at(349), Some(LateReturn)),
-        (|outcome| outcome.quiet_until = at(350), None),
+        (|outcome| outcome.quiet_end = at(349), Some(LateReturn)),
+        (|outcome| outcome.quiet_end = at(350), None),
     ];
     check_edits(&edits, CounterAndPmf);
 }
@@ -252,7 +252,7 @@ fn each_rule_of_an_outcome_without_pmf() {
         // A version is a valid return value; an error code is not.
         (|outcome| version(outcome, 0x1_0001), None),
         (|outcome| version(outcome, -1), Some(Refused)),
-        (|outcome| outcome.quiet_until = at(349), Some(LateReturn)),
+        (|outcome| outcome.quiet_end = at(349), Some(LateReturn)),
         // An erratum corrupted the CPU's first read after CPU_ON.
         (
             |outcome| {

@@ -2,13 +2,15 @@
 
 use core::fmt;
 
-use crate::measure::{Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase};
+use crate::measure::{
+    Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase, Spans,
+};
 use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
 
 use super::checks::{Answer, CheckedCall, Fitness, failed_call, no_effect, returned};
-use crate::bench::bench::lead_in;
+use crate::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
 const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
@@ -55,7 +57,7 @@ fn round(fitness: &Fitness<'_>, cpu: CpuIndex, afterwards: AfterRound) -> Round 
     let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
     Round {
         afterwards,
-        ..Round::new(participants, Action::Version, lead_in)
+        ..Round::new(participants, Action::Version, Spans::new(lead_in))
     }
 }
 

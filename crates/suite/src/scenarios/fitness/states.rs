@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::measure::{Details, Outcome, Reason, Rejection, Suspended, Waker};
+use crate::measure::{ActionDetails, Outcome, Reason, Rejection, Suspended, Waker};
 use crate::model::{Check, CheckEnd, Function, Probe, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Mismatch;
@@ -191,7 +191,7 @@ fn check_waker(
 /// Checks that the suspend has kept the CPU's context, once for each CPU and state. A power-down
 /// may lose all of it (DEN0022F, section 5.4).
 fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState, outcome: &Outcome) {
-    let Details::Suspend(Suspended {
+    let ActionDetails::Suspend(Suspended {
         kept: Some(kept), ..
     }) = outcome.details
     else {

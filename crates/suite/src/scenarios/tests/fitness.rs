@@ -222,7 +222,7 @@ fn state_that_loses_two_cpus_is_not_tried_on_more() {
 fn only_standby_must_keep_the_context() {
     let fake = Fake::new(2).with_trials(|cpu, outcome| {
         if cpu.index() == 1
-            && let Details::Suspend(suspended) = &mut outcome.details
+            && let ActionDetails::Suspend(suspended) = &mut outcome.details
             && let Some(kept) = &mut suspended.kept
         {
             kept.private_interrupts = false;

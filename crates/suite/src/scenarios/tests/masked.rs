@@ -64,7 +64,7 @@ fn cpu_that_takes_no_interrupt_fails() {
     let fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu.index() == 1 {
             outcome.end = ActionEnd::WokenByFallback;
-            if let Details::Interrupt(interrupt) = &mut outcome.details {
+            if let ActionDetails::Interrupt(interrupt) = &mut outcome.details {
                 interrupt.entered = None;
             }
         }

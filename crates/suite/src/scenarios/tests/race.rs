@@ -72,7 +72,8 @@ fn lost_wake_ups_are_an_interval() {
     assert_eq!(interval(&ran, 1, Variant::new("core_lost")), None);
     assert!(interval(&ran, 2, Variant::new("core_slept")).is_some());
     // Each round has a CPU that wakes the one that is measured.
-    let has_helper = |round: &Round| round.race.is_none() || round.waker.helper().is_some();
+    let has_helper =
+        |round: &Round| round.wake_up.race.is_none() || round.wake_up.waker.helper().is_some();
     assert!(ran.fake.requested_rounds.iter().all(has_helper));
 }
 
@@ -162,10 +163,10 @@ fn another_cpu_suspends_beside_the_one_that_is_measured() {
     let races = ran.fake.requested_rounds.iter().filter_map(|round| {
         let participants = match round.participants {
             Participants::Pair(one, other) => (one, Some(other)),
-            _ => (round.race?.cpu, None),
+            _ => (round.wake_up.race?.cpu, None),
         };
-        assert_eq!(participants.0, round.race?.cpu);
-        assert_ne!(participants.1, round.waker.helper());
+        assert_eq!(participants.0, round.wake_up.race?.cpu);
+        assert_ne!(participants.1, round.wake_up.waker.helper());
         Some((participants.0.index(), participants.1.map(CpuIndex::index)))
     });
     let mut pairs: Vec<_> = races.collect();

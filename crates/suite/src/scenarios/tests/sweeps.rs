@@ -270,7 +270,9 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     assert_eq!(by_frame.counts(), [1, 0, 0]);
     let is_system_suspend = |round: &Round| round.action() == Action::SystemSuspend;
     assert!(by_frame.asks(is_system_suspend));
-    assert!(!by_frame.asks(|round| is_system_suspend(round) && round.waker != Waker::Frame));
+    assert!(
+        !by_frame.asks(|round| is_system_suspend(round) && round.wake_up.waker != Waker::Frame)
+    );
     // A lost CPU may still be on, and SYSTEM_SUSPEND requires all other CPUs to be off.
     let after_loss = run(
         fake_with_modes().with(losing(2, 1)),

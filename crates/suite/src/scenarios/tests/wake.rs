@@ -17,7 +17,7 @@ fn wakes(ran: &Ran) -> Vec<(Participants, Waker)> {
         .requested_rounds
         .iter()
         .filter(|round| suspends(round.action(), CLUSTER))
-        .map(|round| (round.participants, round.waker))
+        .map(|round| (round.participants, round.wake_up.waker))
         .collect()
 }
 
@@ -31,7 +31,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
         })
     };
     let one_fails = run_stopping(early(3..4), "iterations=2");
-    assert_eq!(one_fails.wake_trials.woken, Some(2.into()));
+    assert_eq!(one_fails.wake_sources.woken, Some(2.into()));
     // If no CPU passes a trial, the scenario fails, just as it would if no state stopped timers.
     let args = "iterations=2 only=susp_deep_serial,cpu_off_serial";
     let ran = run_stopping(early(0..4), args);
@@ -42,7 +42,7 @@ fn a_trial_that_fails_is_repeated_on_another_cpu() {
     let (mpidr, power_state) = (Mpidr::new(1), CLUSTER);
     let lead = &ran.of(ScenarioId::CPU_OFF_SERIAL).cells[0];
     assert_eq!(lead.skipped, Some(Skip::NotTried { mpidr, power_state }));
-    assert!(ran.wake_trials.proven.is_empty());
+    assert!(ran.wake_sources.proven.is_empty());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_state_that_the_firmware_refuses_has_no_good_trial() {
     // The scenario is measured once with the lead as helper, and once with CPU 1.
     let refused = [1, 0].map(|cpu| refused(cpu, Error::InvalidParameters));
     assert_eq!(ran.statuses(), refused);
-    assert!(ran.wake_trials.proven.is_empty() && ran.wake_trials.woken.is_none());
+    assert!(ran.wake_sources.proven.is_empty() && ran.wake_sources.woken.is_none());
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
             assert_eq!(*waker, expected);
         }
         let is_other = |round: &Round| !suspends(round.action(), CLUSTER);
-        assert!(!ran.asks(|round| is_other(round) && round.waker != Waker::OwnTimers));
-        assert!(ran.wake_trials.frame.is_ok());
+        assert!(!ran.asks(|round| is_other(round) && round.wake_up.waker != Waker::OwnTimers));
+        assert!(ran.wake_sources.frame.is_ok());
         let by_frame = ran
             .wake_sources()
             .filter(|source| *source == WakeSource::Frame);
@@ -95,7 +95,7 @@ fn a_frame_that_fails_its_trial_is_not_used() {
     });
     let ran = run_stopping(fake, "iterations=2");
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
-    assert_eq!(ran.wake_trials.frame, Err(NoFrame::DidNotWake));
+    assert_eq!(ran.wake_sources.frame, Err(NoFrame::DidNotWake));
     let wakes = wakes(&ran);
     assert!(wakes[2..].iter().all(|(_, waker)| waker.helper().is_some()));
 }
@@ -108,7 +108,7 @@ fn a_frame_whose_trial_is_unclear_is_not_used() {
         }
     });
     let ran = run_stopping(fake, "iterations=2 only=susp_deep_serial");
-    assert_eq!(ran.wake_trials.frame, Err(NoFrame::NotTried));
+    assert_eq!(ran.wake_sources.frame, Err(NoFrame::NotTried));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
         let args = "iterations=2 deepest=0x01010022";
         let ran = run_with(Fake::new(4), args, &states[..1]);
         assert_eq!(ran.counts(), [6, 0, 0]);
-        assert_eq!(ran.wake_trials.proven, proven);
+        assert_eq!(ran.wake_sources.proven, proven);
         let is_helped = !proven.is_empty();
         let mut wakes = wakes(&ran).into_iter();
         assert!(wakes.all(|(_, waker)| waker.helper().is_some() == is_helped));
@@ -163,7 +163,7 @@ fn a_lead_whose_helper_is_lost_meanwhile_has_no_sample() {
     assert_eq!(ran.statuses(), [lost(1)]);
     let lead = &ran.scenarios[0].cells[0];
     assert_eq!((lead.valid(), lead.helper), (0, None));
-    assert!(ran.asks(|round| round.waker == Waker::NoHelper));
+    assert!(ran.asks(|round| round.wake_up.waker == Waker::NoHelper));
 }
 
 /// Returns an edit that makes a CPU's trials in `state` end with `end`.
@@ -230,7 +230,7 @@ fn trials_are_short() {
     let ran = run(Fake::new(4), "iterations=2");
     let facts = ran.fake.facts();
     for round in ran.fake.trials.iter().copied() {
-        assert!(round.lead_in + round.sleep + round.quiet <= facts.ticks(3_000));
+        assert!(round.spans.lead_in + round.spans.sleep + round.spans.quiet <= facts.ticks(3_000));
         let book = OrderBook {
             clock: facts.clock(),
             lead: 0.into(),
@@ -238,14 +238,14 @@ fn trials_are_short() {
             round,
             is_lost: &|_| false,
         };
-        let rings = book.fallback_sgi_after().expect("the lead rings");
+        let rings = book.lead_fallback().expect("the lead rings");
         assert!(rings < book.last_return());
         // The lead checks on the CPU after sending the SGI.
-        let most = book.deadline(0, rings, facts.ticks(10_000_000));
-        assert!(round.lead_in + most <= facts.ticks(1_000_000));
+        let most = book.finish_deadline(0, rings, facts.ticks(10_000_000));
+        assert!(round.spans.lead_in + most <= facts.ticks(1_000_000));
         let order = book.order_for(3.into());
         assert!(order.expects_no_sgi());
-        assert_eq!(order.times.own_timer_after, round.sleep);
+        assert_eq!(order.times.fallback, round.spans.sleep);
     }
 }
 
@@ -258,7 +258,12 @@ fn a_trial_is_repeated_until_the_cpu_was_down_when_its_timer_was_due() {
     let fake = Fake::new(4).with_trials(in_first_trials(2, delay_wake_up));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(ran.counts(), [1, 0, 0]);
-    let sleeps: Vec<_> = ran.fake.trials.iter().map(|round| round.sleep).collect();
+    let sleeps: Vec<_> = ran
+        .fake
+        .trials
+        .iter()
+        .map(|round| round.spans.sleep)
+        .collect();
     assert_eq!(
         sleeps,
         [1, 2, 4].map(|times| times * ran.fake.facts().ticks(2_500))
@@ -282,12 +287,12 @@ fn an_undeclared_state_that_stops_timers_is_measured_by_a_helper() {
     let fake = Fake::new(4).with_trials(in_trials(3, CLUSTER, ActionEnd::WokenByFallback));
     let ran = run(fake, "iterations=2");
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
-    assert_eq!(ran.wake_trials.undeclared, [(CLUSTER, 3.into())]);
-    assert_eq!(ran.wake_trials.proven, [CLUSTER]);
+    assert_eq!(ran.wake_sources.undeclared, [(CLUSTER, 3.into())]);
+    assert_eq!(ran.wake_sources.proven, [CLUSTER]);
     let wakes = wakes(&ran);
     assert!(wakes.iter().all(|(_, waker)| waker.helper().is_some()));
     let is_by_timers =
-        |round: &Round| suspends(round.action(), CORE) && round.waker == Waker::OwnTimers;
+        |round: &Round| suspends(round.action(), CORE) && round.wake_up.waker == Waker::OwnTimers;
     assert!(ran.asks(is_by_timers));
 }
 
@@ -342,7 +347,7 @@ fn one_late_wake_up_is_not_a_timer_that_stops() {
     let fake = Fake::new(4).with_trials(in_first_trials(1, wake_by_fallback));
     let ran = run(fake, "iterations=2 only=susp_deep_serial");
     assert_eq!(
-        (ran.counts(), ran.wake_trials.undeclared.len()),
+        (ran.counts(), ran.wake_sources.undeclared.len()),
         ([1, 0, 0], 0)
     );
     assert_eq!(trials(&ran), [(only(3), CLUSTER); 2]);

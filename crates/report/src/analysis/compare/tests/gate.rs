@@ -290,7 +290,7 @@ fn figures_of_lines_are_marked_and_said_once() {
     assert!(changes.all(|change| change.new.is_doubtful && !change.old.is_doubtful));
     assert_eq!(sentences(&comparison, CHANGED).len(), 1);
     let part = "Only figures are available for the run";
-    found(&comparison, FindingKind::UNKNOWN, &[part]);
+    found(&comparison, FindingKind::NOT_TOLD, &[part]);
 }
 
 #[test]

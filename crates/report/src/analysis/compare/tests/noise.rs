@@ -43,7 +43,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
         let comparison = compared(new, &old);
         assert_eq!(comparison.regressions().count(), expected);
         let parts = ["only one round is compared on each side", "samples=all"];
-        found(&comparison, FindingKind::UNKNOWN, &parts);
+        found(&comparison, FindingKind::NOT_TOLD, &parts);
     }
     let within_noise = compared(&unlucky, &old);
     let order = &within_noise.scenarios[0].by_order;
@@ -67,7 +67,7 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
     let part = "4 of 4 in test_rt_instr_psci_version_parallel";
     found(
         &compared(&slow, &bare),
-        FindingKind::UNKNOWN,
+        FindingKind::NOT_TOLD,
         &["not compared with the noise", part],
     );
 }

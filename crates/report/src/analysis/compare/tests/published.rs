@@ -46,7 +46,7 @@ const PUBLISHED: &[(&str, &str, FindingKind, &[&str])] = &[
     (
         "v2.10",
         "v2.9",
-        FindingKind::UNKNOWN,
+        FindingKind::NOT_TOLD,
         &["Only figures are available for the run and the baseline"],
     ),
     (
@@ -129,7 +129,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
     };
     assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
     assert_eq!(sorted.regressions().count(), 0);
-    found(&sorted, FindingKind::UNKNOWN, &["--row-cpus"]);
+    found(&sorted, FindingKind::NOT_TOLD, &["--row-cpus"]);
 
     let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
     assert_eq!(mapped.row_pairing, RowPairing::Labels);
@@ -157,7 +157,7 @@ fn rows_of_equal_labels_are_sorted_or_named() {
             (row_pairing, ChangeList::Cpu)
         );
         assert!(
-            sentences(&named, FindingKind::UNKNOWN)
+            sentences(&named, FindingKind::NOT_TOLD)
                 .iter()
                 .all(|sentence| !sentence.contains("--row-cpus"))
         );

@@ -41,7 +41,7 @@ fn steps_are_compared_per_operation() {
     assert_eq!(single.regressions().count(), 2);
     let part = "not compared with the noise, because one side does not show the spread of their \
                 samples: 2 of 2 in";
-    found(&single, FindingKind::UNKNOWN, &[part]);
+    found(&single, FindingKind::NOT_TOLD, &[part]);
     let changed = found(&single, CHANGED, &["takes longer"]);
     assert_eq!(changed.finding.evidence, Evidence::Figures);
 }
@@ -228,6 +228,6 @@ fn counts_of_the_firmware_have_no_noise() {
     ] {
         let comparison = compared(&states(metric, new), &states(metric, old));
         assert_eq!(comparison.scenarios[0].changes()[0].outcome, expected);
-        assert!(sentences(&comparison, FindingKind::UNKNOWN).is_empty());
+        assert!(sentences(&comparison, FindingKind::NOT_TOLD).is_empty());
     }
 }

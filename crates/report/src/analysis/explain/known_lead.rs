@@ -9,13 +9,13 @@ use super::suite_tables::SuiteTables;
 ///
 /// Holding one proves that a record identifies the lead, or that no other CPU fits the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lead {
+pub(super) struct KnownLead {
     pub cpu: CpuIndex,
     /// True if no record identifies the lead.
     pub is_inferred: bool,
 }
 
-impl Lead {
+impl KnownLead {
     /// Returns a sentence saying that the lead was inferred; empty if records identify it.
     pub(super) fn remark(self) -> &'static str {
         if self.is_inferred {
@@ -33,10 +33,10 @@ impl Lead {
 }
 
 /// Returns the lead; None if it is unknown.
-pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<Lead> {
+pub(super) fn lead(tables: &SuiteTables<'_>) -> Option<KnownLead> {
     let recorded = tables.logged.run.lead();
     let cpu = recorded.or_else(|| Some(FlushSizes::of(tables)?.lead))?;
-    Some(Lead {
+    Some(KnownLead {
         cpu,
         is_inferred: recorded.is_none(),
     })

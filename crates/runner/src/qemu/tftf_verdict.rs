@@ -1,4 +1,4 @@
-//! The verdict of an image that is not psci-bench, such as TFTF.
+//! The verdict of TFTF, or of another image that prints TFTF's summary.
 
 use hardware::image::ParameterBlock;
 use suite::model::Verdict;
@@ -7,7 +7,7 @@ use suite::model::Verdict;
 /// Returns None if there is no complete summary, or if psci-bench ran: it prints such a summary
 /// too, but its closing line is the only verdict on it. `image` is empty if the machine boots
 /// psci-bench in another way.
-pub(super) fn verdict(image: &[u8], log: &[u8]) -> Option<Verdict> {
+pub(super) fn read_verdict(image: &[u8], log: &[u8]) -> Option<Verdict> {
     let log = String::from_utf8_lossy(log);
     let is_own = image.is_empty() || ParameterBlock::read(image).is_ok();
     if is_own || log.lines().any(|line| line.starts_with("psci-bench")) {
@@ -61,12 +61,12 @@ mod tests {
             (end.to_owned(), None),
             (String::new(), None),
         ] {
-            assert_eq!(verdict(b"TFTF", log.as_bytes()), expected, "{log}");
+            assert_eq!(read_verdict(b"TFTF", log.as_bytes()), expected, "{log}");
             for own in [&blank(0x1000)[..], b""] {
-                assert_eq!(verdict(own, log.as_bytes()), None, "{log}");
+                assert_eq!(read_verdict(own, log.as_bytes()), None, "{log}");
             }
             let own = format!("psci-bench 0.1.0\r\n{log}");
-            assert_eq!(verdict(b"TFTF", own.as_bytes()), None, "{log}");
+            assert_eq!(read_verdict(b"TFTF", own.as_bytes()), None, "{log}");
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use hardware::board::{CpuIndex, NoFrame, TimerFrame};
 
 use super::states::{States, UsableState};
-use super::trials::{OwnTimer, Trials, helper_of};
+use super::trials::{LeadTrial, OwnTimer, Trials, helper_of};
 
 /// The maximum number of times that a scenario is measured: once for each placement of the helper,
 /// which has no cell in a multi-CPU round.
@@ -38,7 +38,7 @@ impl Placement {
 /// The wake-up sources, and the results of their trials. A state in `proven` shows that an SGI has
 /// woken one CPU from that state, not that every CPU can be woken from it.
 #[derive(Clone, Debug)]
-pub struct WakeTrials {
+pub struct WakeSources {
     /// True if there is a GIC; without one, no interrupt can wake a CPU.
     has_gic: bool,
     /// The timer frame if it woke the lead from every state, or the reason it is not used.
@@ -60,10 +60,10 @@ pub struct WakeTrials {
     /// The reason for skipping barred states and states from which no trial has woken a CPU.
     failed: Option<Skip>,
     /// The failure in the last trial of a CPU whose trials all failed.
-    wrong: Option<Failure>,
+    last_failure: Option<Failure>,
 }
 
-impl WakeTrials {
+impl WakeSources {
     /// Returns the wake-up sources before any trials.
     pub(crate) fn untried(facts: &Facts) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl WakeTrials {
             woken: None,
             woke_lead: None,
             failed: None,
-            wrong: None,
+            last_failure: None,
         }
     }
 
@@ -127,7 +127,7 @@ impl WakeTrials {
                 self.failed.get_or_insert(why);
             }
         }
-        self.wrong = trials.wrong;
+        self.last_failure = trials.last_failure;
     }
 
     /// Tries to wake a CPU that is not the lead, with its own timer and, if that timer stops, with
@@ -162,25 +162,31 @@ impl WakeTrials {
     fn try_lead(&mut self, trials: &mut Trials<'_>, state: UsableState) -> Result<(), Skip> {
         if self.frame.is_ok() {
             match trials.try_lead(state, Waker::FrameTrial) {
-                Ok(_) => return Ok(()),
-                Err((Skip::SgiDidNotWake { .. }, helper)) => {
-                    // The helper's SGI woke the lead.
+                LeadTrial::Woken(_) | LeadTrial::Refused => return Ok(()),
+                // This also shows that the helper's SGI wakes the lead.
+                LeadTrial::WokenInstead(helper) => {
                     self.frame = Err(NoFrame::DidNotWake);
                     self.woke_lead = Some(helper);
                     return Ok(());
                 }
-                Err(_) => self.frame = Err(NoFrame::NotTried),
+                LeadTrial::Failed(_) => self.frame = Err(NoFrame::NotTried),
             }
         }
-        let woken = trials.try_lead(state, Waker::Helper);
-        self.woke_lead = woken.map_err(|(reason, _)| reason)?.or(self.woke_lead);
-        Ok(())
+        match trials.try_lead(state, Waker::Helper) {
+            LeadTrial::Woken(helper) => {
+                self.woke_lead = Some(helper);
+                Ok(())
+            }
+            LeadTrial::Refused => Ok(()),
+            LeadTrial::WokenInstead(_) => Err(trials.did_not_wake(trials.lead(), state)),
+            LeadTrial::Failed(reason) => Err(reason),
+        }
     }
 
     /// Returns the failure from the trials, if `skip` shows that all of them failed.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         match skip {
-            Skip::NotTried { .. } => self.wrong,
+            Skip::NotTried { .. } => self.last_failure,
             _ => None,
         }
     }
