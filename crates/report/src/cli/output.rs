@@ -78,7 +78,7 @@ pub(super) fn format_parser<F: NamedFormat>(
     }
 }
 
-/// The format and the file of the report that the verb with the arguments `V` writes.
+/// The options for the format and the file of a report. `V` names the formats that a verb has.
 #[derive(Args, Debug)]
 pub struct OutputArguments<V: WithFormats> {
     #[arg(long, value_name = "FORMAT", default_value = TEXT)]

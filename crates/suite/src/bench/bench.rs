@@ -32,9 +32,9 @@ use super::request::{Request, Setting};
 use super::step_rounds::StepRounds;
 use super::waits::Waits;
 
-/// The initial [`Round::quiet`] in microseconds, until a trial provides a better value.
+/// The initial [`Spans::quiet`](crate::measure::Spans::quiet) in microseconds, until a trial provides a better value.
 pub(crate) const FIRST_QUIET_US: u64 = 1_000;
-/// The longest [`Round::quiet`] in microseconds. Wake-ups that take longer cannot be measured.
+/// The longest [`Spans::quiet`](crate::measure::Spans::quiet) in microseconds. Wake-ups that take longer cannot be measured.
 pub(crate) const LONGEST_QUIET_US: u64 = 500_000;
 
 /// The machine, the current step and the results.

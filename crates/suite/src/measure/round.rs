@@ -392,7 +392,7 @@ impl LastOf {
         }
     }
 
-    /// Returns how many of [`OsInitiated::delay`] pass from start to the CPU's call.
+    /// Returns the time from start to the CPU's call, in units of [`OsInitiated::delay`].
     const fn delays(self) -> u64 {
         match self {
             Self::Neither => 0,

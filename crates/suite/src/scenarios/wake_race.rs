@@ -144,7 +144,7 @@ struct RaceMap<'s, 'm> {
     /// The CPUs that suspend.
     participants: Participants,
     waker: Waker,
-    /// Ticks from the instant that [`Round::race`] counts from to the call, if nothing delays it.
+    /// Ticks from the instant that `WakeUp::race` counts from to the call, if nothing delays it.
     ticks_to_call: u64,
     /// Ticks from the start of a round until the CPU is down for certain. This includes twice the
     /// time until the call: if CPUs suspend at the same time on an emulator, they make their calls

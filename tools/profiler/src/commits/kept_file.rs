@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path) -> Option<Vec<u8>> {
     Some(contents)
 }
 
-/// Writes the file at `path`, which contains `what`.
+/// Writes the file at `path`. `what` describes its contents in messages.
 pub(super) fn write(
     what: &str,
     path: &Path,

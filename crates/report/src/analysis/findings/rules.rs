@@ -102,7 +102,8 @@ pub fn explanations(logged: &LoggedRun) -> Vec<BasedFinding> {
     OF_TABLES.iter().filter_map(|rule| rule(&tables)).collect()
 }
 
-/// Returns the findings about a difference. If it is the cost of PMF, they state that cost.
+/// Returns the findings about the difference between two runs, or about the cost of PMF if only the
+/// second run's firmware has it.
 pub(crate) fn difference_findings(
     difference: &Difference<'_>,
     is_pmf_cost: bool,

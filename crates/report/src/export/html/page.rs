@@ -1,5 +1,5 @@
 //! `html`: one self-contained page, without network access. Only pages with flame graphs have a
-//! script, and they are complete without it.
+//! script. Without it, they show the same figures.
 //!
 //! The page is also well-formed XML, so any strict parser can check it. Its content security policy
 //! forbids external resources and all other scripts. Each chart has a title and a description, and

@@ -30,7 +30,7 @@ const fn style(ending: RaceEnding) -> EndingStyle {
     EndingStyle { class, meaning }
 }
 
-/// What a map is about: a state, and the CPUs that suspend at the same time.
+/// The subject of a map: a state, and the CPUs that suspend at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct MapKind {
     /// The variant that names the state.

@@ -11,8 +11,6 @@ use crate::measure::capture_sequence::CaptureSequence;
 use crate::measure::rejection::{Detail, Reason, Rejection};
 use crate::measure::time_source::TimeSource;
 
-type Judgment = Result<(), Rejection>;
-
 impl Outcome {
     /// Decides whether this outcome is a sample.
     ///
@@ -31,14 +29,14 @@ impl Outcome {
         }
     }
 
-    fn judge_call(&self, times: TimeSource) -> Judgment {
+    fn judge_call(&self, times: TimeSource) -> Result<(), Rejection> {
         self.check_counter()?;
         self.check_code()?;
         self.check_lateness()?;
         self.check_stamps(times)
     }
 
-    fn judge_suspend(&self, suspended: &Suspended, times: TimeSource) -> Judgment {
+    fn judge_suspend(&self, suspended: &Suspended, times: TimeSource) -> Result<(), Rejection> {
         self.check_counter()?;
         self.check_code()?;
         self.check_sleep(suspended, times)?;
@@ -51,7 +49,7 @@ impl Outcome {
         Ok(())
     }
 
-    fn judge_power_cycle(&self, cycle: &PowerCycle, times: TimeSource) -> Judgment {
+    fn judge_power_cycle(&self, cycle: &PowerCycle, times: TimeSource) -> Result<(), Rejection> {
         self.check_lateness()?;
         if self.action.is_timed_off() && cycle.entered.is_none() {
             return Err(Rejection::plain(Reason::CounterErratum));
@@ -67,7 +65,7 @@ impl Outcome {
         Ok(())
     }
 
-    fn judge_interrupted_call(&self, interrupt: &InterruptTimes) -> Judgment {
+    fn judge_interrupted_call(&self, interrupt: &InterruptTimes) -> Result<(), Rejection> {
         self.check_counter()?;
         self.check_lateness()?;
         if interrupt.entered.is_none() {
@@ -76,13 +74,13 @@ impl Outcome {
         Ok(())
     }
 
-    fn judge_loop(&self) -> Judgment {
+    fn judge_loop(&self) -> Result<(), Rejection> {
         self.check_counter()?;
         self.check_code()
     }
 
     /// Checks that the action ended as expected.
-    fn check_end(&self) -> Judgment {
+    fn check_end(&self) -> Result<(), Rejection> {
         let reason = match self.end {
             ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WentOff | ActionEnd::ReadBack => {
                 return Ok(());
@@ -104,7 +102,7 @@ impl Outcome {
     }
 
     /// Checks that the counter was read before and after the call.
-    fn check_counter(&self) -> Judgment {
+    fn check_counter(&self) -> Result<(), Rejection> {
         if self.before.is_none() || self.returned_at.is_none() {
             return Err(Rejection::plain(Reason::CounterErratum));
         }
@@ -112,7 +110,7 @@ impl Outcome {
     }
 
     /// Checks that the firmware did not return an error. Only PSCI_VERSION returns a number.
-    fn check_code(&self) -> Judgment {
+    fn check_code(&self) -> Result<(), Rejection> {
         let is_number = self.capture_sequence() == Some(CaptureSequence::Call);
         match self.code {
             None | Some(0) => Ok(()),
@@ -125,7 +123,7 @@ impl Outcome {
     }
 
     /// Checks that the CPU slept until its wake-up was due.
-    fn check_sleep(&self, suspended: &Suspended, times: TimeSource) -> Judgment {
+    fn check_sleep(&self, suspended: &Suspended, times: TimeSource) -> Result<(), Rejection> {
         let is_early = is_before(self.awake(), suspended.due);
         let is_powerdown = self.action.sleep_is_powerdown() == Some(true);
         let simply_returned = is_powerdown && self.end == ActionEnd::Returned;
@@ -139,7 +137,7 @@ impl Outcome {
     }
 
     /// Checks that the CPU was back before the round's quiet time ended.
-    fn check_lateness(&self) -> Judgment {
+    fn check_lateness(&self) -> Result<(), Rejection> {
         if self.lateness() > 0 {
             return Err(Rejection::plain(Reason::LateReturn));
         }
@@ -147,7 +145,7 @@ impl Outcome {
     }
 
     /// Checks that the timestamps, if they are used, could be read and belong to this call.
-    fn check_stamps(&self, times: TimeSource) -> Judgment {
+    fn check_stamps(&self, times: TimeSource) -> Result<(), Rejection> {
         if !times.has_pmf() {
             return Ok(());
         }

@@ -146,8 +146,8 @@ impl Fitness<'_> {
     }
 
     /// Adds a failed check for each CPU that has been lost since `before` in a call that only
-    /// prepares or ends a round. `outcomes` are those of the round. Returns true if there are any:
-    /// the round then says nothing about the call under test.
+    /// prepares or ends a round. `outcomes` are those of the round. Returns true if it
+    /// added any, because the round then does not test the call.
     pub(super) fn add_failed_calls(&mut self, before: &CpuSet, outcomes: &[Outcome]) -> bool {
         let lost = self.lost();
         let mut has_failed = false;
@@ -225,7 +225,7 @@ pub(super) fn returned(loss: Loss) -> Option<Answer> {
     }
 }
 
-/// Returns the result of a call whose return value is permitted or not.
+/// Returns the result of a check of a call's return value.
 pub(super) fn end_of(is_permitted: bool) -> CheckEnd {
     if is_permitted {
         CheckEnd::Works
