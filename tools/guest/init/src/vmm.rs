@@ -136,12 +136,18 @@ fn load(vm: &VmFd, options: &GuestOptions) -> Result<(u64, u64)> {
     let allocated = vec![0u8; (options.memory + ALIGN) as usize].leak();
     let skip = allocated.as_ptr().align_offset(ALIGN as usize);
     let memory = &mut allocated[skip..];
-    let field = options.image.get(8..).and_then(|header| header.first_chunk());
+    let field = options
+        .image
+        .get(8..)
+        .and_then(|header| header.first_chunk());
     let offset = u64::from_le_bytes(*field.context("the image has no header")?);
     let low = options.memory.min(LOW_MEMORY);
     let room = ALIGN.max(options.tree.len() as u64);
     let tree = low.checked_sub(room).context("not enough memory")? & !(ALIGN - 1);
-    for (what, at, bytes) in [("image", offset, &options.image), ("tree", tree, &options.tree)] {
+    for (what, at, bytes) in [
+        ("image", offset, &options.image),
+        ("tree", tree, &options.tree),
+    ] {
         memory
             .get_mut(at as usize..at as usize + bytes.len())
             .with_context(|| format!("not enough memory for the {what}"))?
