@@ -36,7 +36,7 @@ pub const TFTF_LOG: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "inf
 - {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
 "#;
 
-/// Returns the made-up run, which is based on the `suite` crate's example run, but has different
+/// Returns the synthetic run, which is based on the `suite` crate's synthetic run, but has different
 /// clusters, a different plan and different scenarios.
 pub fn run() -> Run {
     let mut run = Run {
@@ -363,7 +363,7 @@ pub fn use_steps(run: &mut Run, percent: u64) {
     });
 }
 
-/// Reduces the made-up run to a sweep and two placements of a helper, without samples.
+/// Reduces the synthetic run to a sweep and two placements of a helper, without samples.
 pub fn shorten(run: &mut Run) {
     run.scenarios.drain(2..4);
     let cells = run
@@ -373,13 +373,13 @@ pub fn shorten(run: &mut Run) {
     cells.for_each(|cell| cell.samples = Default::default());
 }
 
-/// Returns the log of the made-up run, which passed.
+/// Returns the log of the synthetic run, which passed.
 pub fn passed_log() -> &'static str {
     static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
     &LOG
 }
 
-/// Returns the log of the made-up run after applying `edit`.
+/// Returns the log of the synthetic run after applying `edit`.
 pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
     let mut run = run();
     edit(&mut run);

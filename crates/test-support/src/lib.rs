@@ -138,6 +138,33 @@ pub fn called(command: &mut Command) -> (i32, String, String) {
     (code, out, stderr)
 }
 
+/// The output of a finished command.
+#[derive(Debug)]
+pub struct CommandOutput {
+    /// The exit code.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl CommandOutput {
+    /// Runs a command, which must not panic, until it ends.
+    pub fn of(command: &mut Command) -> Self {
+        let (code, out, err) = called(command);
+        Self { code, out, err }
+    }
+
+    /// Checks that the exit code is `code` and that stderr contains `words`.
+    #[track_caller]
+    pub fn ends(self, code: i32, words: &str) -> Self {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        assert!(self.err.contains(words), "{words}: {}", self.err);
+        self
+    }
+}
+
 /// Runs `command` and returns its exit code and stderr.
 pub fn outcome(command: &mut Command) -> (i32, String) {
     let (code, _, stderr) = called(command);

@@ -7,30 +7,7 @@ use std::process::Command;
 
 use runner::setup::workspace::Workspace;
 
-use crate::support::{PROGRAM, called};
-
-/// The output of a finished command.
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Output {
-    /// Checks that the exit code is `code` and that stderr contains `words`.
-    #[track_caller]
-    fn ends(self, code: i32, words: &str) -> Self {
-        assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        assert!(self.err.contains(words), "{words}: {}", self.err);
-        self
-    }
-}
-
-/// Runs a command until it ends.
-fn output(command: &mut Command) -> Output {
-    let (code, out, err) = called(command);
-    Output { code, out, err }
-}
+use crate::support::{CommandOutput, PROGRAM};
 
 /// Returns the path of a file in `docs/ci`.
 fn fragment(name: &str) -> PathBuf {
@@ -56,7 +33,7 @@ fn a_regression_fails_the_script() {
         command.args(["--smp", "2", "--args", "iterations=2 only=susp_deep_serial"]);
         command.args(["--variant", variant]);
         command.env("UPDATE", update).env("OUT", out);
-        output(&mut command)
+        CommandOutput::of(&mut command)
     };
     run("", "none", "coherency=hw").ends(2, "UPDATE=1 stores one");
     let kept = run("1", "kept", "coherency=hw");
@@ -73,7 +50,7 @@ fn a_regression_fails_the_script() {
     let mut command = script("regression.sh");
     command.arg(&baseline).arg("--help").current_dir(dir.path());
     command.env("UPDATE", "1").env("OUT", "slower");
-    output(&mut command).ends(2, "the run wrote no log");
+    CommandOutput::of(&mut command).ends(2, "the run wrote no log");
     assert!(fs::read(&baseline).expect("kept") == kept);
     assert!(!dir.path().join("slower/junit.xml").exists());
     run("", "slower", "coherency=sw").ends(1, "");
@@ -101,6 +78,6 @@ fn the_fragments_call_the_scripts() {
         assert!(text.contains(command), "{name}");
     }
     let mut check = Command::new("sh");
-    output(check.arg("-n").arg(fragment("regression.sh"))).ends(0, "");
-    output(&mut script("regression.sh")).ends(2, "usage: ");
+    CommandOutput::of(check.arg("-n").arg(fragment("regression.sh"))).ends(0, "");
+    CommandOutput::of(&mut script("regression.sh")).ends(2, "usage: ");
 }

@@ -1,4 +1,4 @@
-//! Tests findings about made-up runs.
+//! Tests findings about synthetic runs.
 
 use suite::findings::WAITED;
 use suite::measure::Metric;

@@ -17,7 +17,7 @@ fn read(log: &str) -> Report {
     runs.expect("there is a run").into()
 }
 
-/// Returns the report for the made-up run after applying `edit`.
+/// Returns the report for the synthetic run after applying `edit`.
 pub fn edited(edit: impl FnOnce(&mut Run)) -> Report {
     read(&edited_log(edit))
 }

@@ -13,7 +13,7 @@ pub struct IdleReport {
     pub unaudited_trees: Vec<UnauditedTree>,
     /// The source of the audited tree, if it is to be changed.
     pub dts: Option<DtsSource>,
-    /// The runs with which the states were compared.
+    /// The measured runs that the states were compared with.
     pub runs: Vec<LoggedRun>,
 }
 

@@ -1,4 +1,4 @@
-//! Worst cases of made-up runs.
+//! Worst cases of synthetic runs.
 
 use hardware::board::CpuIndex;
 use report::analysis::synthetic::{

@@ -18,7 +18,7 @@ use crate::support::PROGRAM;
 use crate::support::outcome;
 use crate::support::scratch::Scratch;
 
-/// Returns the made-up run after applying `edit`, as read from its log.
+/// Returns the synthetic run after applying `edit`, as read from its log.
 fn log_of(edit: impl FnOnce(&mut Run)) -> LoggedRun {
     let runs = read_bytes("a.log", edited_log(edit).as_bytes());
     runs.expect("a run").remove(0)

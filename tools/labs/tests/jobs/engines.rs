@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use suite::plan::{ScenarioId, TAG_PREFIX};
+use test_support::CommandOutput;
 
-use crate::tools::{Result, lab, output, psci_report, results, tools};
+use crate::tools::{Result, lab, psci_report, results, tools};
 
 /// Options for a short run.
 const SHORT: &str = "--smp 4 --args iterations=2";
@@ -41,7 +42,7 @@ fn cases_of_suite() -> [String; 6] {
 fn figures(log: &Path) -> Vec<(String, f64)> {
     let mut command = Command::new(psci_report());
     command.args(["report", "--format", "csv"]);
-    let report = output(command.arg(log)).ends(0, "").out;
+    let report = CommandOutput::of(command.arg(log)).ends(0, "").out;
     let mut reader = csv::Reader::from_reader(report.as_bytes());
     let names = reader.headers().expect("a header").clone();
     let lines = reader.records().map(|line| line.expect("a line"));
@@ -97,9 +98,9 @@ fn as_tf_a_sees_it(theirs: &Path) {
         .args(["-c", RENDER])
         .arg(theirs)
         .arg(tools.lava.device_types());
-    output(&mut render).ends(0, "");
+    CommandOutput::of(&mut render).ends(0, "");
     let mut schema = tools.lava.schema();
-    let checked = output(schema.arg("device").arg(theirs.join("device.yaml")));
+    let checked = CommandOutput::of(schema.arg("device").arg(theirs.join("device.yaml")));
     assert_eq!(checked.code, 0, "{}", checked.out);
 }
 
@@ -121,7 +122,7 @@ fn jobs_of_both_engines_pass() {
     let theirs = set.join("lava-qemu-tftf");
     as_tf_a_sees_it(&theirs);
     let mut script = tools.script();
-    let run = output(script.arg(&set)).ends(0, "");
+    let run = CommandOutput::of(script.arg(&set)).ends(0, "");
     let jobs = run.err.lines().filter(|line| line.ends_with(": passed"));
     assert_eq!(jobs.count(), 3, "{}", run.err);
 

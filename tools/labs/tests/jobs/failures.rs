@@ -11,9 +11,9 @@ use runner::build::flash;
 use runner::build::tf_a::{self, TfA};
 use runner::setup::workspace::Workspace;
 use test_support::scratch::files;
-use test_support::{End, FAIL, stub, tree_with};
+use test_support::{CommandOutput, End, FAIL, stub, tree_with};
 
-use crate::tools::{lab, output, results, tools};
+use crate::tools::{lab, results, tools};
 
 const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
                      NOTICE:  Running at NS-EL2\r\n\
@@ -103,7 +103,7 @@ fn nothing_that_failed_looks_green() {
     let early = "psci-bench: INCOMPLETE: bad input: no node /cpus\r\n";
     job(&set, "lava", "early", early, End::Off);
     let mut script = tools.script();
-    let run = output(script.arg(&set).env("JOBS", "8")).ends(3, "");
+    let run = CommandOutput::of(script.arg(&set).env("JOBS", "8")).ends(3, "");
 
     check_cells(&set, &run.err);
     let results = results(&set.join("lava-qemu-failing/results/lava.log"));
@@ -133,8 +133,8 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
         let whole = "--smp 2 --args iterations=1 --name whole --deny-skipped";
         lab(engine, &strict, whole);
     }
-    output(tools.script().arg(&lax)).ends(0, "");
-    let run = output(tools.script().arg(&strict)).ends(1, "");
+    CommandOutput::of(tools.script().arg(&lax)).ends(0, "");
+    let run = CommandOutput::of(tools.script().arg(&strict)).ends(1, "");
     // The engines detect the failure themselves, and the report detects it from the records.
     for (engine, case) in [
         ("lava", "psci_bench not passed"),
@@ -173,7 +173,7 @@ fn a_copy_and_an_engine_that_hangs() {
         let name = file.0.file_name().expect("a name");
         fs::write(new.join(name), file.1).expect("written");
     }
-    let run = output(tools.script().arg(&set)).ends(2, "");
+    let run = CommandOutput::of(tools.script().arg(&set)).ends(2, "");
     let why = "lava-qemu-new: this job uses the files of another folder";
     assert!(run.err.contains(why), "{}", run.err);
 
@@ -186,5 +186,5 @@ fn a_copy_and_an_engine_that_hangs() {
     run.arg(&set)
         .env("GRACE", "1")
         .env("LAVA_RUN", "sleep 60 #");
-    output(&mut run).ends(3, "lava-run ended with exit code");
+    CommandOutput::of(&mut run).ends(3, "lava-run ended with exit code");
 }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use report::synthetic_run;
-use suite::model::{Failure, Run, Status};
-use suite::plan::Records;
+use report::synthetic_run::edited_log;
+use suite::model::{Failure, Status};
+use test_support::CommandOutput;
 
-use crate::tools::{output, script};
+use crate::tools::script;
 
 /// The engine does nothing, so only the script is tested.
 #[test]
@@ -23,7 +23,7 @@ fn cells_wherever_they_are() {
     let run = |jobs: &str, arguments: &[&str]| {
         let mut command = script();
         command.args(arguments).current_dir(dir.path());
-        output(command.env("PYTEST", "echo").env("JOBS", jobs))
+        CommandOutput::of(command.env("PYTEST", "echo").env("JOBS", jobs))
     };
     let odd = "a 'b' \\c [d]*\n\"e";
     let far = job(&format!("{odd}/1/2/3/4/5"));
@@ -48,21 +48,14 @@ fn cells_wherever_they_are() {
     fs::remove_dir_all(near.join("results")).expect("removed");
     let mut command = script();
     command.arg(&near).env("PYTEST", "echo");
-    output(command.env("XTASK", "/nonexistent")).ends(2, "the host tool (XTASK) does not run");
+    CommandOutput::of(command.env("XTASK", "/nonexistent"))
+        .ends(2, "the host tool (XTASK) does not run");
     assert!(!near.join("results").exists());
     let mark = fs::read_to_string(near.join("manifest.json")).expect("a mark");
     for (engine, words) in [("lava", "no job.yaml"), ("other", "neither lava nor")] {
         fs::write(near.join("manifest.json"), mark.replace("labgrid", engine)).expect("written");
-        output(script().arg(&near)).ends(2, words);
+        CommandOutput::of(script().arg(&near)).ends(2, words);
     }
-}
-
-/// Returns the log of the made-up run after applying `edit`.
-fn log(edit: impl FnOnce(&mut Run)) -> String {
-    let mut run = synthetic_run::run();
-    edit(&mut run);
-    run.end = Some(synthetic_run::end(&run));
-    synthetic_run::log(&run, Records::Once)
 }
 
 /// Returns the log that LAVA writes for a UART log, with results in the suites `definition`.
@@ -108,15 +101,15 @@ fn assert_ends(engine: &str, (log, ending): (&str, &str), code: i32, why: &str) 
     }
     let mut command = script();
     command.arg(&job).env("LAVA_RUN", "sh ../engine");
-    output(command.env("PYTEST", "sh ../engine")).ends(code, why);
+    CommandOutput::of(command.env("PYTEST", "sh ../engine")).ends(code, why);
     let kept = fs::read_to_string(job.join("results/exit-code"));
     assert_eq!(kept.expect("an exit code"), format!("{code}\n"));
 }
 
 #[test]
 fn job_passes_only_if_its_engine_and_its_verdict_do() {
-    let good = log(|_| ());
-    let failed = log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
+    let good = edited_log(|_| ());
+    let failed = edited_log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
     let half = &good[..good.len() / 2];
     for (log, ending, code, why) in [
         (&*good, "0", 0, ": passed\n"),
@@ -133,7 +126,7 @@ fn job_passes_only_if_its_engine_and_its_verdict_do() {
 
 #[test]
 fn job_passes_only_if_all_results_of_lava_do() {
-    let good = log(|_| ());
+    let good = edited_log(|_| ());
     let failed = "a_case not passed";
     let (pass, no_job) = (("psci-bench", "pass"), ("lava", "fail"));
     for (results, ending, code, why) in [
@@ -155,5 +148,5 @@ fn job_passes_only_if_all_results_of_lava_do() {
 
 #[test]
 fn usage_is_shown_without_a_folder() {
-    output(&mut script()).ends(2, "usage: ");
+    CommandOutput::of(&mut script()).ends(2, "usage: ");
 }

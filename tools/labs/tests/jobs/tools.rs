@@ -10,7 +10,7 @@ use runner::setup::need::{PythonEnvironment, Source};
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, Need};
 use serde_json::Value;
-use test_support::{called, command};
+use test_support::{CommandOutput, command};
 
 use crate::lava::Lava;
 
@@ -83,34 +83,11 @@ pub fn psci_report() -> &'static Path {
     })
 }
 
-/// The output of a finished command.
-pub struct Output {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
-}
-
-impl Output {
-    /// Checks that the exit code is `code` and that stderr contains `words`.
-    #[track_caller]
-    pub fn ends(self, code: i32, words: &str) -> Self {
-        assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        assert!(self.err.contains(words), "{words}: {}", self.err);
-        self
-    }
-}
-
-/// Runs a command until it ends.
-pub fn output(command: &mut Command) -> Output {
-    let (code, out, err) = called(command);
-    Output { code, out, err }
-}
-
 /// Writes one or more jobs to `dir`.
 pub fn lab(engine: &str, dir: &Path, words: &str) {
     let mut lab = command(PROGRAM, &["lab", engine]);
     lab.args(words.split_whitespace()).arg("-o").arg(dir);
-    let written = output(&mut lab);
+    let written = CommandOutput::of(&mut lab);
     assert_eq!(written.code, 0, "{words}: {}", written.err);
 }
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::expect_file;
+use test_support::CommandOutput;
 use test_support::scratch::{Scratch, files};
 
-use crate::tools::{PROGRAM, output, tools};
+use crate::tools::{PROGRAM, tools};
 
 fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
@@ -46,11 +47,11 @@ fn cells_are_as_expected_and_valid() {
             .iter()
             .map(|job_name| job(job_name.0).join("test_psci_bench.py")),
     );
-    output(&mut compile).ends(0, "");
+    CommandOutput::of(&mut compile).ends(0, "");
     for (words, file) in [("job --strict", "job.yaml"), ("device", "device.yaml")] {
         let mut schema = tools.lava.schema();
         schema.args(words.split(' '));
-        let checked = output(schema.arg(job("lava-qemu-tf-a").join(file)));
+        let checked = CommandOutput::of(schema.arg(job("lava-qemu-tf-a").join(file)));
         assert_eq!(checked.code, 0, "{file}: {}", checked.out);
     }
     let mut env = Command::new(tools.labgrid.join("python"));
@@ -63,7 +64,7 @@ fn cells_are_as_expected_and_valid() {
             .iter()
             .map(|job_name| job(job_name.0).join("env.yaml")),
     );
-    output(&mut env).ends(0, "");
+    CommandOutput::of(&mut env).ends(0, "");
 }
 
 /// Compares the text files in a job with the expected files.

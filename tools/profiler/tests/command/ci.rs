@@ -5,30 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use test_support::called;
-
-/// The output of a finished command.
-struct Output {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Output {
-    /// Checks that the exit code is `code` and that stderr contains `words`.
-    #[track_caller]
-    fn ends(self, code: i32, words: &str) -> Self {
-        assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        assert!(self.err.contains(words), "{words}: {}", self.err);
-        self
-    }
-}
-
-/// Runs a command until it ends.
-fn output(command: &mut Command) -> Output {
-    let (code, out, err) = called(command);
-    Output { code, out, err }
-}
+use test_support::CommandOutput;
 
 /// Returns the path of a file in `ci`.
 fn fragment(name: &str) -> PathBuf {
@@ -65,7 +42,11 @@ fn create_fork(fork: &Path) -> [String; 2] {
         let mut command = Command::new("git");
         command.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
         command.arg("-C").arg(fork).args(words);
-        output(&mut command).ends(0, "").out.trim().to_owned()
+        CommandOutput::of(&mut command)
+            .ends(0, "")
+            .out
+            .trim()
+            .to_owned()
     };
     git(&["init", "--quiet", "--initial-branch=change"]);
     let commit = |title: &str| {
@@ -101,7 +82,7 @@ fn a_fork_is_compared_with_the_commit_that_it_is_based_on() {
             .current_dir(dir.path());
         command.env("XTASK", &stub).env("OUT", "results");
         command.envs(["QEMU", "COMPARE", "LEDGER"].into_iter().zip(codes));
-        output(&mut command)
+        CommandOutput::of(&mut command)
     };
     run(["0", "0", "0"], "upstream").ends(0, "");
     let notes = fs::read_to_string(&calls).expect("notes");
@@ -140,6 +121,6 @@ fn the_fragments_call_the_script() {
         assert!(text.contains(command), "{name}");
     }
     let mut check = Command::new("sh");
-    output(check.arg("-n").arg(fragment("tf-a-fork.sh"))).ends(0, "");
-    output(&mut script("tf-a-fork.sh")).ends(2, "usage: ");
+    CommandOutput::of(check.arg("-n").arg(fragment("tf-a-fork.sh"))).ends(0, "");
+    CommandOutput::of(&mut script("tf-a-fork.sh")).ends(2, "usage: ");
 }
