@@ -12,6 +12,7 @@
 #include <platform_def.h>
 
 #include <psci_bench_faults.h>
+#include <psci_bench_qemu.h>
 
 void __real_cm_prepare_el3_exit_ns(void);
 void __wrap_cm_prepare_el3_exit_ns(void);
@@ -59,6 +60,13 @@ void __wrap_cm_prepare_el3_exit_ns(void)
 		write_hcr_el2(HCR_E2H_BIT | HCR_RW_BIT | HCR_AMO_BIT |
 			      HCR_IMO_BIT | HCR_FMO_BIT);
 		isb();
+		break;
+	case PB_SECURE_INTERRUPT:
+		/*
+		 * No handler is registered for it, so SCR_EL3.FIQ is 0: the
+		 * interrupt stays pending in the non-secure world, as an FIQ.
+		 */
+		pb_gic_pend_private(PB_FIRST_SECURE_SGI);
 		break;
 	default:
 		break;

@@ -121,6 +121,8 @@
 	      ENTRY, PB_WITHOUT)					\
 	FAULT(E2H_SET, "e2h-set",					\
 	      ENTRY, PB_WITHOUT)					\
+	FAULT(SECURE_INTERRUPT, "secure-interrupt",			\
+	      ENTRY, PB_WITHOUT)					\
 	/* A tick of EL3's own timer: the CPU that the timer belongs to */	\
 	FAULT(INTERRUPT_STORM, "interrupt-storm",			\
 	      TICK, PB_MICROSECONDS(20))
