@@ -225,6 +225,21 @@ fn an_earlier_stage_left_the_gic_in_use() {
     }
 }
 
+/// Reading ICC_SRE_EL1 is undefined on a CPU without a GICv3 CPU interface.
+#[test]
+fn a_tree_for_a_gicv3_on_a_machine_with_a_gicv2() {
+    let board = boards::load("qemu").expect("the board");
+    let tree = common::tree_under("builtin", Conduit::Smc, &board, GicVersion::V3, 2, FEW);
+    Machine::new("virt,virtualization=on,gic-version=2")
+        .with("-cpu cortex-a57 -smp 2 -m 1536")
+        .loaded("Image", &with_tree(&tree), 0x4020_0000, ",cpu-num=0")
+        .run()
+        .ends(
+            Verdict::Incomplete,
+            &["CPU 0x0: this CPU has no GICv3 system registers"],
+        );
+}
+
 /// As on a board with an unknown interrupt controller, CPUs are turned on and off but not
 /// suspended.
 #[test]

@@ -1,6 +1,6 @@
 // Exception vectors. The payload runs with interrupts masked and polls for them. All but two
 // exceptions are fatal for the CPU: every vector but one saves a full frame and calls exception().
-// The two non-fatal exceptions are a fault at probe_load (probe.rs), which is stepped over, and an
+// The two non-fatal exceptions are a fault in a probe's read (probe.rs), which is stepped over, and an
 // IRQ taken with SP_EL0, which a CPU uses only while it takes its timer's interrupts (timer_load.S,
 // interrupted_call.S).
 //
@@ -100,13 +100,15 @@ vector_common:
 5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
 
-    // If one of the probe's two loads (8 bytes apart) faulted, return 0 to the probe's caller.
+    // If one of the probe's three reads (8 bytes apart) faulted, return 0 to the probe's caller.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
     sub     x7, x3, x7
-    tst     x7, #~8
+    cmp     x7, #16
+    b.hi    9f
+    tst     x7, #7
     b.ne    9f
-    add     x3, x3, #4                  // step over the load
+    add     x3, x3, #4                  // step over the read
     tbz     x2, #3, 7f
     msr     elr_el2, x3
     b       8f
@@ -127,13 +129,14 @@ vector_common:
     yield
     b       6b
 
-// probe(x0 = address, x1 = 0 or 1): returns x0 = 1 and x1 = the word or byte at that address, or x0
-// = 0.
+// probe(x0 = address, x1 = 0, 1 or 2): returns x0 = 1 and x1 = the word at that address (0), the byte
+// (1) or ICC_SRE_EL1 (2), or x0 = 0.
     .section .text.probe, "ax"
     .global probe
 probe:
     mov     x2, x0
     mov     x0, #1                      // assume success
+    tbnz    x1, #1, probe_register
     cbnz    x1, probe_byte
     .global probe_load
 probe_load:
@@ -142,4 +145,7 @@ probe_load:
     .global probe_byte
 probe_byte:
     ldarb   w1, [x2]                    //   all loads from devices (mmio.rs)
+    ret
+probe_register:
+    mrs     x1, icc_sre_el1             // undefined without a GICv3 CPU interface
     ret

@@ -55,7 +55,7 @@ impl GicV3Driver {
     }
 
     pub fn init_cpu(&self, own: &GicCpu, enabled: u32) -> Result<(), GicError> {
-        if !registers::has_gic_registers() {
+        if !probe::has_icc_sre() {
             return Err(GicError::NoSystemRegisters);
         }
         if registers::exception_level() == 2 {
