@@ -136,6 +136,10 @@ impl Machine for Watched {
         self.fake.set_cpu_on_after(ticks);
     }
 
+    fn take_secure_interrupt(&mut self) -> Option<CpuIndex> {
+        None
+    }
+
     fn second_cpu_on(&self) -> Option<i32> {
         self.fake.second_cpu_on()
     }

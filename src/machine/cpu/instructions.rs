@@ -15,6 +15,13 @@ pub fn is_interrupt_pending() -> bool {
     ISR_EL1.any_matching_bits_set(ISR_EL1::I::SET + ISR_EL1::F::SET)
 }
 
+/// Returns true if an FIQ is pending for this CPU. The payload enables only interrupts that are
+/// signaled as IRQs, so this one is secure.
+pub fn is_fiq_pending() -> bool {
+    barrier::isb(barrier::SY);
+    ISR_EL1.is_set(ISR_EL1::F)
+}
+
 pub fn wait_for_interrupt() {
     // SAFETY: WFI only waits; the barrier completes stores that other CPUs are waiting for.
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };

@@ -13,7 +13,7 @@ use hardware::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
 use crate::machine::gic::target::{Acknowledged, GicCpu, GicError, PRIORITY, WAKE_SGI};
-use crate::machine::gic::{v2, v3};
+use crate::machine::gic::{secure_interrupt, v2, v3};
 use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
@@ -191,6 +191,10 @@ impl GicDriver {
     pub fn drain_interrupts(&self) -> bool {
         let _ = (0..DRAIN_LIMIT).any(|_| self.acknowledge_and_end().is_none());
         instructions::complete_accesses();
-        (0..SETTLE_POLLS).any(|_| !instructions::is_interrupt_pending())
+        let is_quiet = (0..SETTLE_POLLS).any(|_| !instructions::is_interrupt_pending());
+        if !is_quiet {
+            secure_interrupt::record_if_pending();
+        }
+        is_quiet
     }
 }

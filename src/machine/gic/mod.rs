@@ -2,6 +2,7 @@
 
 pub mod controller;
 pub mod its;
+pub mod secure_interrupt;
 pub mod target;
 pub mod v2;
 pub mod v3;

@@ -31,12 +31,14 @@ pub struct Acknowledged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
     NoRedistributor,
-    /// ICC_SRE_EL1.SRE stays 0, so the system registers cannot be used.
+    /// ICC_SRE_EL1 does not exist, or its SRE field stays 0.
     NoSystemRegisters,
     Timeout,
     Asleep,
     /// The INTID of the timer interrupt that does not arrive.
     SilentTimer(IntId),
+    /// The INTID of the timer interrupt, which does not arrive because a secure interrupt is pending.
+    HiddenTimer(IntId),
     /// The INTID of the timer interrupt. The tree describes a GICv2, but the CPU has a GICv3 CPU
     /// interface.
     OtherGic(IntId),
@@ -47,6 +49,13 @@ impl core::fmt::Display for GicError {
         f.write_str(match self {
             Self::SilentTimer(intid) => {
                 return write!(f, "timer interrupt {intid} does not arrive");
+            }
+            Self::HiddenTimer(intid) => {
+                return write!(
+                    f,
+                    "a pending FIQ hides timer interrupt {intid}: a secure interrupt that the \
+                     firmware does not take (ISR_EL1.F); which device raises it, a watchdog?"
+                );
             }
             Self::OtherGic(intid) => {
                 return write!(

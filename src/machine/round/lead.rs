@@ -40,6 +40,7 @@ use suite::plan::Plan;
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::call::{conduit, firmware};
+use crate::machine::gic::secure_interrupt;
 use crate::machine::round::channel::{CpuChannel, CpuHandover, cause_of};
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
 use crate::machine::round::participant::Participant;
@@ -665,6 +666,15 @@ impl Machine for Lead {
 
     fn second_cpu_on(&self) -> Option<i32> {
         self.second_cpu_on.get()
+    }
+
+    fn take_secure_interrupt(&mut self) -> Option<CpuIndex> {
+        let mpidr = secure_interrupt::take_recorded()?;
+        let channel = self
+            .channels
+            .iter()
+            .find(|channel| channel.mpidr() == mpidr)?;
+        Some(channel.index)
     }
 
     fn entry_point(&self) -> u64 {

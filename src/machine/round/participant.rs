@@ -93,6 +93,7 @@ impl Participant {
         if gic.version().is_some() && !is_proven.load(Ordering::Relaxed) {
             if !self.parts.waiter.timer_interrupt_arrives() {
                 return Err(match gic.version() {
+                    _ if instructions::is_fiq_pending() => GicError::HiddenTimer(timer.intid),
                     Some(GicVersion::V2) if registers::has_gic_registers() => {
                         GicError::OtherGic(timer.intid)
                     }

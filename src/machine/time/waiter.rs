@@ -8,6 +8,7 @@ use hardware::spec::ticks::Clock;
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::instructions;
 use crate::machine::gic::controller::GicDriver;
+use crate::machine::gic::secure_interrupt;
 use crate::machine::time::timer::CpuTimer;
 
 /// The initial length of a nap in microseconds, and therefore the longest delay at the end of a
@@ -102,8 +103,8 @@ impl Waiter {
         // In a guest, the interrupt stays pending, because the hypervisor has put it into a list
         // register and does not check until the guest's next exit whether the timer still asserts
         // it. The next nap would end immediately, and a suspend would be refused.
-        if instructions::is_interrupt_pending() {
-            self.gic.acknowledge_and_end();
+        if instructions::is_interrupt_pending() && self.gic.acknowledge_and_end().is_none() {
+            secure_interrupt::record_if_pending();
         }
     }
 

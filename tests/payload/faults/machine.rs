@@ -129,6 +129,22 @@ fn an_interrupt_storm() {
     .complete_but(&[ScenarioId::PSCI_VERSION_PARALLEL], &[]);
 }
 
+/// A secure interrupt that the firmware does not take hides the timer's. When the timer is tested,
+/// the run ends; later, only the scenarios on the affected CPU fail, and the cause is printed.
+#[test]
+fn a_secure_interrupt_hides_all_others() {
+    let words = ["INCOMPLETE: CPU 0x0: a pending FIQ hides timer interrupt 30"];
+    run(&spec("secure-interrupt,cpu=0,count=1"), Incomplete, &words);
+
+    // The lead enters the payload at boot and after each power-down.
+    let words = [
+        "A secure interrupt is pending at CPU 0.0 (ISR_EL1.F) and hides all others",
+        "the first on CPU 0.0: pending",
+    ];
+    let lead_later = only("susp_deep_serial", "secure-interrupt,cpu=0,skip=2,count=1");
+    run(&lead_later, Fail, &words);
+}
+
 /// Returns `image` modified to simulate a CPU whose HCR_EL2.E2H cannot be cleared. The only write
 /// to HCR_EL2 is removed, so the register keeps the value set by the firmware.
 fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {

@@ -56,12 +56,19 @@ pub fn measure(
     {
         return Ok(ended(Status::Skipped(Skip::NoCpuOff(why))));
     }
-    let measured = (descriptor.measure)(Request {
+    let mut measured = (descriptor.measure)(Request {
         machine: &mut *machine,
         setting,
         key,
         out,
     })?;
+    let secure_interrupt = machine.take_secure_interrupt();
+    for conditions in measured
+        .iter_mut()
+        .filter_map(|one| one.conditions.as_mut())
+    {
+        conditions.secure_interrupt = secure_interrupt;
+    }
     Ok(match machine.facts().no_cpu_off {
         Some(why) if turns_off => ended(Status::Failed(Failure::NoCpuOff(why))),
         _ => measured,

@@ -13,6 +13,7 @@ mod overruns;
 mod reached;
 mod resolution;
 mod rules;
+mod secure_interrupt;
 pub(crate) mod sentence_parts;
 mod subject;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::not_counted::find_not_counted;
 use super::overruns::find_overruns;
 use super::reached::find_reached;
 use super::resolution::find_resolution;
+use super::secure_interrupt::find_secure_interrupt;
 use super::subject::{Rule, Subject};
 use super::waited::find_waited;
 use super::wake_source::find_wake_source;
@@ -26,6 +27,7 @@ pub const RULES: &[Rule] = &[
     find_reached,
     find_not_counted,
     find_lost,
+    find_secure_interrupt,
     find_overruns,
     find_failed_checks,
     find_left_out,

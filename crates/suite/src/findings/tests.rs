@@ -9,6 +9,7 @@ use hardware::spec::stat::Reached;
 use super::overruns::OVERRUNS;
 use super::reached::REACHED;
 use super::resolution::RESOLUTION;
+use super::secure_interrupt::SECURE_INTERRUPT;
 use super::wake_source::WAKE_SOURCE;
 use super::*;
 use crate::measure::{Instant, Metric, Reason};
@@ -328,5 +329,19 @@ fn expiries_that_were_missed() {
     let sentence = "Overruns: CPU 0.2 missed 30 of 100 expiries (all CPUs at once, mixed); min, \
                     median and max exclude them.";
     let found = only(&run, &scenario, Verbosity::Short, OVERRUNS);
+    assert_eq!(found, sentence);
+}
+
+#[test]
+fn a_secure_interrupt_is_named_with_its_cpu() {
+    let run = synthetic::run(4);
+    let mut scenario = good(&run, ScenarioId::SUSPEND_DEEP_SERIAL);
+    assert!(of_kind(&run, &scenario, Verbosity::Short, SECURE_INTERRUPT).is_empty());
+    let conditions = scenario.conditions.as_mut().expect("measured");
+    conditions.secure_interrupt = Some(CpuIndex::new(1));
+    let sentence = "A secure interrupt is pending at CPU 0.1 (ISR_EL1.F) and hides all others, and \
+                    the firmware does not take it. Each WFI and each suspend on this CPU returns \
+                    immediately.";
+    let found = only(&run, &scenario, Verbosity::Short, SECURE_INTERRUPT);
     assert_eq!(found, sentence);
 }

@@ -41,6 +41,10 @@ pub trait Machine {
     /// Returns the return value of the last round's second CPU_ON; see [`Round::repeats_cpu_on`].
     fn second_cpu_on(&self) -> Option<i32>;
 
+    /// Returns the CPU at which a secure interrupt has stayed pending since the last call, if any.
+    /// It hides all other interrupts, and each WFI and each suspend ends immediately.
+    fn take_secure_interrupt(&mut self) -> Option<CpuIndex>;
+
     /// Returns the address at which CPUs enter after CPU_ON.
     fn entry_point(&self) -> u64;
 

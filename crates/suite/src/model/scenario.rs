@@ -80,6 +80,9 @@ pub struct Conditions {
     /// Why OS-initiated mode was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_left_out: Option<Skip>,
+    /// A CPU at which a secure interrupt stayed pending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secure_interrupt: Option<CpuIndex>,
 }
 
 pub(crate) fn is_tftf(method: &Method) -> bool {

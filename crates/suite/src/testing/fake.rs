@@ -661,6 +661,10 @@ impl Machine for Fake {
         last.repeats_cpu_on.then_some(psci::error::ON_PENDING)
     }
 
+    fn take_secure_interrupt(&mut self) -> Option<CpuIndex> {
+        None
+    }
+
     fn entry_point(&self) -> u64 {
         ENTRY
     }
