@@ -11,9 +11,15 @@ use crate::machine::memory::mmio::{MappedRegisters, Mmio};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
-static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
+static CONSOLE: SpinMutex<Option<OpenUart>> = SpinMutex::new(None);
 
-/// The console's status register. Reading it has no effect.
+/// A UART whose registers are mapped.
+pub struct OpenUart {
+    pub uart: Uart<Mmio>,
+    status: StatusRegister,
+}
+
+/// A UART's status register. Reading it has no effect.
 #[derive(Clone, Copy)]
 pub struct StatusRegister {
     pub address: u64,
@@ -21,13 +27,11 @@ pub struct StatusRegister {
     pub width: u8,
 }
 
-static STATUS: SpinMutex<Option<StatusRegister>> = SpinMutex::new(None);
-
 /// Maps the registers of a UART, and checks that its status can be read.
 pub fn open_uart(
     tables: &mut TranslationTables,
     uart: &UartDescription,
-) -> Result<Uart<Mmio>, MapError> {
+) -> Result<OpenUart, MapError> {
     let region = uart::registers(uart);
     let mapped = MappedRegisters::map(tables, region)?;
     // All registers belong to one device, so if the status can be read, the other registers can
@@ -42,20 +46,23 @@ pub fn open_uart(
         _ => probe::try_read_byte(polled),
     };
     read.ok_or(MapError::Unreadable(uart.base))?;
-    *STATUS.lock() = Some(StatusRegister {
-        address: polled,
-        width: uart.io_width,
-    });
-    Ok(Uart::new(Mmio::new(mapped), uart))
+    Ok(OpenUart {
+        uart: Uart::new(Mmio::new(mapped), uart),
+        status: StatusRegister {
+            address: polled,
+            width: uart.io_width,
+        },
+    })
 }
 
-pub fn set_uart(uart: Uart<Mmio>) {
-    *CONSOLE.lock() = Some(uart);
+/// Makes a UART the console.
+pub fn set_console(console: OpenUart) {
+    *CONSOLE.lock() = Some(console);
 }
 
-/// Returns the status register of the console that was opened last.
+/// Returns the console's status register.
 pub fn status_register() -> Option<StatusRegister> {
-    *STATUS.lock()
+    CONSOLE.lock().as_ref().map(|console| console.status)
 }
 
 pub fn is_set() -> bool {
@@ -65,7 +72,7 @@ pub fn is_set() -> bool {
 /// Waits until all bytes have been sent. Called before measurements and before the machine is
 /// turned off.
 pub fn wait_idle() {
-    if let Some(uart) = CONSOLE.lock().as_mut() {
+    if let Some(OpenUart { uart, .. }) = CONSOLE.lock().as_mut() {
         uart.wait_idle();
     }
 }
@@ -73,7 +80,7 @@ pub fn wait_idle() {
 /// Restores the UART settings before printing, because the entire system may have been powered
 /// down.
 pub fn restore() {
-    if let Some(uart) = CONSOLE.lock().as_mut() {
+    if let Some(OpenUart { uart, .. }) = CONSOLE.lock().as_mut() {
         uart.restore();
     }
 }
@@ -123,7 +130,7 @@ pub struct Console;
 
 impl Write for Console {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if let Some(uart) = CONSOLE.lock().as_mut() {
+        if let Some(OpenUart { uart, .. }) = CONSOLE.lock().as_mut() {
             for byte in text.bytes() {
                 if byte == b'\n' {
                     uart.send(b'\r');

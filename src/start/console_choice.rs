@@ -12,9 +12,9 @@ pub fn open_console(tables: &mut TranslationTables, uart: &UartDescription, has_
     // Failures are not reported, because there may be no console to print them on.
     if uart.is_aligned()
         && let Ok(mut candidate) = console::open_uart(tables, uart)
-        && (!has_choice || candidate.accepts_bytes())
+        && (!has_choice || candidate.uart.accepts_bytes())
     {
-        console::set_uart(candidate);
+        console::set_console(candidate);
     }
 }
 
@@ -23,11 +23,11 @@ pub fn open_console(tables: &mut TranslationTables, uart: &UartDescription, has_
 /// is the last visible line. Returns true if the console is the UART in the tree.
 pub fn move_console(
     tables: &mut TranslationTables,
-    from: Option<UartDescription>,
+    emergency: Option<UartDescription>,
     uart: &UartDescription,
     by: ConsoleSource,
 ) -> bool {
-    if from.is_none_or(|choice_source| choice_source == *uart) {
+    if emergency.is_none_or(|emergency| emergency == *uart) {
         return true;
     }
     let base = uart.base;
@@ -35,11 +35,11 @@ pub fn move_console(
         print_paragraph!("console stays: cannot read {base:#x}, set by {by}");
         return false;
     };
-    let accepts_bytes = candidate.accepts_bytes();
+    let accepts_bytes = candidate.uart.accepts_bytes();
     if accepts_bytes {
         print_paragraph!("console moves to {uart}, set by {by}");
         console::wait_idle();
-        console::set_uart(candidate);
+        console::set_console(candidate);
     } else {
         let kind = uart.kind.name();
         print_paragraph!("console stays: {base:#x}, set by {by}, does not accept bytes as {kind}");
