@@ -1,6 +1,6 @@
 // Timed calls. Each timed region consists of exactly five instructions: isb, mrs, smc (or hvc),
-// isb, mrs; of seven if an erratum requires the counter to be read twice. A test checks this in the linked image. Registers are saved before the region and
-// results stored after it.
+// isb, mrs; of seven if an erratum requires the counter to be read twice. A test checks this in the
+// linked image. Registers are saved before the region and results stored after it.
 //
 // There is one set of functions for each combination of conduit and counter:
 //   smc        SMC, CNTPCT

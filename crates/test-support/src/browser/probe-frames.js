@@ -1,5 +1,5 @@
 // Checks that the first flame graph can be enlarged and searched. The figures are those of the
-// profile in `profile_pages.rs`.
+// profile in `tools/profiler/src/page_tests.rs`.
 const probeFrames = (say, checkTexts) => {
   const expect = (what, found, expected) => {
     if (found !== expected) say(what + ": " + found + " instead of " + expected);
