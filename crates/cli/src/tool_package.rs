@@ -31,6 +31,7 @@ pub struct ToolPackage {
 
 /// A verb of `cargo xtask` that another package has.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolVerb {
     /// The word on the command line.
     pub name: String,
@@ -58,7 +59,7 @@ struct Metadata {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct XtaskMetadata {
     verbs: Vec<ToolVerb>,
     opt_level: Option<u8>,

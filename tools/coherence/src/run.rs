@@ -77,7 +77,7 @@ fn memory(spec: &RunSpec) -> Result<String> {
     let end = begin + (recipe.memory_mib << 20);
     let table = board.tool_table::<BoardTable>(TOOL)?;
     let secure = table
-        .context("the board file has no [tool.coherence]")?
+        .with_context(|| format!("the board file of {} has no [tool.coherence]", spec.board))?
         .secure_memory;
     Ok(format!(
         ",memory={begin:x}-{end:x},secure={:x}-{:x},cluster=0-{cluster:x}",

@@ -75,13 +75,14 @@ pub fn run(arguments: &VerifyArguments) -> Result<u8> {
     let mut out = Out::default();
     let mut is_good = true;
     let mut runs = Vec::new();
-    for run in if arguments.quick { QUICK } else { ALL } {
-        runs.push((run, None));
-    }
+    // A checkout that cannot be built ends the command before any other run.
     if let Some(tf_a) = arguments.tf_a.as_deref() {
         for run in SBSA {
             runs.push((run, Some(tf_a)));
         }
+    }
+    for run in if arguments.quick { QUICK } else { ALL } {
+        runs.push((run, None));
     }
     writeln!(out, "Runs without a finding in the payload")?;
     for ((options, args, with_firmware), tf_a) in runs {

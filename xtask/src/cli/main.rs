@@ -113,6 +113,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let found = Workspace::find().and_then(|workspace| {
         let tools = ToolPackage::find_all(&workspace.root)?;
+        tool::check_verbs(&command(), &tools)?;
         Ok((workspace, tools))
     });
     let (workspace, tools) = match found {

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use boards::image_kinds::{IMAGE_KINDS, ImageKind};
-use cli::documented::{accepted_examples, pages};
+use cli::documented::{accepted_examples, page_examples, pages};
 use cli::help_style::check_help;
-use cli::tool_package::ToolPackage;
+use cli::program::XTASK;
+use cli::tool_package::{ToolPackage, ToolVerb};
 use host::exit_code::EXIT_CODES;
 use host::process;
 use host::progress::note;
@@ -15,6 +16,7 @@ use runner::setup::workspace::Workspace;
 use runner::setup::{self, linux_trees};
 
 use super::main::command;
+use super::tool;
 
 #[test]
 fn the_definition_is_sound() {
@@ -115,6 +117,73 @@ fn verbs_in(text: &str) -> Vec<String> {
     let is_of_verb = |c: char| c.is_ascii_lowercase() || c == '-';
     let verb = |words: &[&str]| words[2].chars().take_while(|c| is_of_verb(*c)).collect();
     pairs.map(verb).collect()
+}
+
+/// Returns the verbs in the README's table of tools, which also lists tools that have been removed.
+fn verbs_of_listed_tools(readme: &str) -> Vec<String> {
+    let rows = readme.lines().filter(|line| line.contains("](tools/"));
+    let verbs = rows.filter_map(|row| row.split('|').nth(2));
+    verbs
+        .flat_map(|verbs| verbs.split('`').skip(1).step_by(2))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A misspelt verb in a shell block is the verb of no package.
+#[test]
+fn documented_verbs_exist() {
+    let root = Workspace::find().expect("the workspace").root;
+    let packages = ToolPackage::find_all(&root).expect("the packages");
+    let readme = fs::read_to_string(root.join("README.md")).expect("text");
+    let listed = verbs_of_listed_tools(&readme);
+    assert!(listed.len() > 7, "{listed:?}");
+    let command = command();
+    let is_known = |verb: &str| {
+        let mut others = packages.iter().flat_map(|package| &package.verbs);
+        verb.starts_with('-')
+            || command.find_subcommand(verb).is_some()
+            || others.any(|other| other.name == verb)
+            || listed.iter().any(|other| other == verb)
+    };
+    for (path, page) in pages(&root) {
+        for example in page_examples(&page, XTASK) {
+            let verb = example.words.first();
+            assert!(
+                verb.is_none_or(|verb| is_known(verb)),
+                "{path}: {}",
+                example.line
+            );
+        }
+    }
+    assert!(!is_known("proflie"));
+}
+
+#[test]
+fn a_verb_belongs_to_one_package() {
+    let root = Workspace::find().expect("the workspace").root;
+    let command = command();
+    let mut packages = ToolPackage::find_all(&root).expect("the packages");
+    tool::check_verbs(&command, &packages).expect("different verbs");
+    let verb = |name: &str| ToolVerb {
+        name: name.into(),
+        summary: String::new(),
+    };
+    let last = packages.len() - 1;
+    for (name, expected) in [
+        ("report", "report also has the verb report"),
+        ("qemu", "cargo xtask also has the verb qemu"),
+        ("--help", "\"--help\" cannot be a verb"),
+        ("", "\"\" cannot be a verb"),
+    ] {
+        packages[last].verbs = [verb(name)].into();
+        let error = tool::check_verbs(&command, &packages).expect_err(name);
+        assert!(
+            error
+                .to_string()
+                .ends_with(&format!("Cargo.toml: {expected}")),
+            "{error}"
+        );
+    }
 }
 
 /// clap must accept each command in the help and on the pages, and each verb on a page of the core

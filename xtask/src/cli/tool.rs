@@ -1,18 +1,46 @@
 //! The verbs of other packages: their programs are built when they are needed.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use cli::program::XTASK;
-use cli::tool_package::ToolPackage;
+use cli::tool_package::{ToolPackage, ToolVerb};
 use host::progress::say;
 use host::stdout::Out;
 use host::{interrupt, process, retired};
 use runner::setup::workspace::Workspace;
+
+/// The folder in the target directory for the profile in which tools are built.
+const PROFILE_FOLDER: &str = "debug";
+
+/// Checks that each verb is a word, and that only one package has it.
+///
+/// # Errors
+/// Returns an error that names the manifest of the package with a wrong verb.
+pub(super) fn check_verbs(command: &clap::Command, tools: &[ToolPackage]) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for tool in tools {
+        let manifest = tool.folder.join("Cargo.toml");
+        for ToolVerb { name, .. } in &tool.verbs {
+            if name.is_empty() || name.starts_with('-') {
+                bail!("{}: {name:?} cannot be a verb", manifest.display());
+            }
+            let other = match command.find_subcommand(name) {
+                Some(_) => Some(XTASK),
+                None => seen.insert(name, &*tool.name),
+            };
+            if let Some(other) = other {
+                bail!("{}: {other} also has the verb {name}", manifest.display());
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Returns the package that has the verb in `arguments`, which start with the program name.
 pub(super) fn with_verb<'t>(
@@ -54,9 +82,7 @@ pub(super) fn run(workspace: &Workspace, tool: &ToolPackage, arguments: &[OsStri
     }
     interrupt::watch()?;
     build(workspace, tool)?;
-    // Cargo builds the programs of all packages in the same folder.
-    let this = std::env::current_exe().context("cannot find this program")?;
-    let mut program = Command::new(this.with_file_name(&tool.program));
+    let mut program = Command::new(workspace.target.join(PROFILE_FOLDER).join(&tool.program));
     program.arg0(XTASK).args(arguments.iter().skip(1));
     // exec returns only if it fails.
     Err(program.exec()).with_context(|| format!("cannot run {}", tool.program))

@@ -25,24 +25,13 @@ const ONLY_READ: &[(&str, &str)] = &[
         "payload",
         "builds the payload; see tests/command/fip_pack.rs",
     ),
-    (
-        "efi",
-        "builds the EFI application; see tests/command/efi.rs",
-    ),
-    (
-        "stick",
-        "builds the EFI application; see tests/command/efi.rs",
-    ),
     ("fip build", "builds TF-A; see tests/command/fip_build.rs"),
     (
         "fip pack",
         "builds the payload; see tests/command/fip_pack.rs",
     ),
     ("fip create --nt-fw", "abbreviates a list of images"),
-    (
-        "tree",
-        "needs a machine's ACPI tables; see tests/command/efi.rs",
-    ),
+    ("tree", "needs a machine's ACPI tables; see tests/acpi"),
     ("boards my-board", "needs the user's board file"),
     ("follow", "needs a board unless it reads stdin"),
 ];

@@ -329,7 +329,7 @@ fn check_run(logged: LoggedRun, state: &str, expected: &[&str]) {
     check(&found, state, expected);
 }
 
-/// `xtask/tests/machine/audit_idle.rs` does the same with real firmware.
+/// `tests/machine.rs` does the same with real firmware.
 #[test]
 fn state_that_stops_timers_or_reaches_less_is_named() {
     let rung = |cell: &mut Cell| cell.wake_source = Some(WakeSource::Helper);
