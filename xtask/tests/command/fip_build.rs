@@ -18,7 +18,8 @@ fn junos_fip_is_that_of_tf_as_own_build() {
     let scratch = Scratch::with_tf_a_tools(PROGRAM);
     scratch.write("payload.bin", &payload());
     scratch.write("scp.bin", &[0x5a; 80_000]);
-    let build = "fip build --board juno --scp-fw scp.bin --payload payload.bin";
+    let build = "fip build --board juno --scp-fw scp.bin --payload payload.bin \
+                 --make ARM_DISABLE_TRUSTED_WDOG=1";
     let stderr = scratch.ours(&format!("{build} -o sd"));
     assert!(
         stderr.contains("PMF timestamps: read by the payload"),
@@ -31,6 +32,7 @@ fn junos_fip_is_that_of_tf_as_own_build() {
 
     let (code, lines, stderr) = scratch.called(&format!("{build} --dry-run -o by-hand"));
     assert_eq!(code, 0, "{stderr}");
+    assert!(lines.contains(" ARM_DISABLE_TRUSTED_WDOG=1 "), "{lines}");
     let lines = lines.replace("cargo xtask", env!("CARGO_BIN_EXE_xtask"));
     let mut shell = Command::new("sh");
     shell
@@ -51,6 +53,8 @@ fn junos_fip_is_that_of_tf_as_own_build() {
         page.contains(&format!("| `SOFTWARE/fip.bin` | {size} | Copy it")),
         "{page}"
     );
+    let built = "It was built with `ARM_DISABLE_TRUSTED_WDOG=1`.";
+    assert!(page.contains(built), "{page}");
     // A file that the user has added to the output directory is not deleted.
     scratch.write("sd/SOFTWARE/run.log", "");
     scratch.refuses(
@@ -78,6 +82,8 @@ const BAD_IMAGES: &[(&str, &str)] = &[
     ("--board rpi4 --smp 64 --dry-run", "--smp 64: Raspberry Pi 4 can have 1 to 4 CPUs"),
     ("--board rpi4 --dtb fits --dry-run", "--dtb fits: "),
     ("--board rpi4 --payload fits", "--payload fits: shorter than"),
+    ("--board juno --make PLAT=fvp", "PLAT is set by this command"),
+    ("--board juno --make debug", "expected NAME=VALUE, such as"),
     ("--board tc4", "platforms/tc4/board.toml does not specify how to build TF-A"),
     ("--board rpi4 --args iterations=x", "--args"),
 ];

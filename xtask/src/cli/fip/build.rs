@@ -9,7 +9,9 @@ use host::folder::OutputFolder;
 use host::progress::say;
 use host::stdout::Out;
 use runner::build::boot_arguments::parse_plan;
-use runner::build::from_source::{BuildPlan, BuildRequest, GivenFiles, MARK, commands, contents};
+use runner::build::from_source::{
+    BuildPlan, BuildRequest, GivenFiles, MARK, MakeVariable, commands, contents,
+};
 use runner::build::image;
 use runner::build::image_contents::TreeOptions;
 use runner::setup::workspace::Workspace;
@@ -59,6 +61,9 @@ pub struct SourceArguments {
     /// Build TF-A with DEBUG=1.
     #[arg(long)]
     pub debug: bool,
+    /// Variable for TF-A's makefile; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub make: Vec<MakeVariable>,
 }
 
 /// The images that TF-A does not build.
@@ -117,6 +122,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
         mbed_tls: source.mbedtls.as_deref(),
         allow_dirty: source.allow_dirty,
         debug: source.debug,
+        make: source.make.clone(),
         gic: tree.gic.unwrap_or(board.default_gic()),
         cpus: tree.smp.map_or_else(|| board.default_cpus(), Ok)?,
         given: arguments.inputs.given(),

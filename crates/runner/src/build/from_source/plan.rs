@@ -8,6 +8,7 @@ use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Stock, Version};
 use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
+use super::make_variable::MakeVariable;
 use crate::build::firmware::{
     FipBuild, FirmwareVariant, Platform, TREES, Timestamps, overlay, stage_of,
 };
@@ -32,6 +33,8 @@ pub struct BuildRequest<'w> {
     pub allow_dirty: bool,
     /// True for a build with `DEBUG=1`.
     pub debug: bool,
+    /// Variables for make, added to those that the board needs.
+    pub make: Vec<MakeVariable>,
     /// The GIC version that TF-A and the device tree use.
     pub gic: GicVersion,
     /// The number of CPUs in the device tree.
@@ -82,6 +85,7 @@ impl<'w> BuildPlan<'w> {
         let mut platform = platform(workspace, &request, stock);
         platform.add_variables(timestamps.variables());
         platform.add_variables(&needs(workspace, &request, stock)?);
+        platform.add_variables(&variables(&request));
         Ok(Self {
             request,
             stock: Some(stock),
@@ -107,10 +111,11 @@ impl<'w> BuildPlan<'w> {
         }
         let tf_a = TfA::locate(workspace, request.tf_a)?;
         let source = commit(&request)?;
-        let platform = Platform {
+        let mut platform = Platform {
             debug: request.debug,
             ..Platform::overlay(workspace, name, request.gic, FirmwareVariant::default())
         };
+        platform.add_variables(&variables(&request));
         Ok(Self {
             request,
             stock: None,
@@ -126,6 +131,11 @@ impl<'w> BuildPlan<'w> {
     pub(super) fn files(&self) -> impl Iterator<Item = &'w boards::BuiltFile> {
         self.stock.into_iter().flat_map(|stock| &stock.files)
     }
+}
+
+/// Returns the user's variables, as words for make. They come last, so they replace the board's.
+fn variables(request: &BuildRequest<'_>) -> Vec<String> {
+    request.make.iter().map(MakeVariable::to_string).collect()
 }
 
 /// Returns the source, if the `stock` platform can be built from it.

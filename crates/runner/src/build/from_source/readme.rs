@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use boards::Qemu;
+use itertools::Itertools as _;
 use minijinja::context;
 
 use super::plan::BuildPlan;
@@ -50,6 +51,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         tf_a => &plan.tf_a.version,
         timestamps => capitalized(&plan.timestamps.describe()),
         debug => plan.request.debug,
+        make => plan.request.make.iter().map(|variable| format!("`{variable}`")).join(", "),
         files => rows.collect::<Vec<_>>(),
         command => qemu.map(|qemu| command(plan, qemu)),
         uart => board.uart.emergency().to_string(),
