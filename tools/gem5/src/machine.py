@@ -1,0 +1,114 @@
+# The machine that gem5 simulates: VExpress_GEM5_Foundation, with the caches and
+# the memory that `cargo xtask gem5` asks for. It boots BL1 from address 0, and
+# its UART is gem5's standard output.
+#
+# It uses gem5's own example files for the machine's buses and the CPU models.
+
+import argparse
+import os
+import sys
+
+import m5
+from m5.objects import (
+    ArmFsWorkload,
+    AtomicSimpleCPU,
+    MinorCPU,
+    SimpleMemory,
+    VExpress_GEM5_Foundation,
+)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--gem5", required=True)
+    parser.add_argument("--cpu", choices=["atomic", "minor", "hpi"], required=True)
+    parser.add_argument("--clusters", required=True)
+    parser.add_argument("--clock", required=True)
+    parser.add_argument("--l1", required=True)
+    parser.add_argument("--l2", required=True)
+    parser.add_argument("--memory-latency", required=True)
+    parser.add_argument("--bl1", required=True)
+    parser.add_argument("--fip", required=True)
+    return parser.parse_args()
+
+
+arguments = parse_arguments()
+for folder in ["configs", "configs/example/arm"]:
+    sys.path.append(os.path.join(arguments.gem5, folder))
+
+import devices
+from common.cores.arm import HPI
+
+
+def sized(cache, size):
+    """Returns the class `cache` with another size."""
+    return type(cache.__name__, (cache,), {"size": size})
+
+
+def cpu_classes():
+    """Returns the classes of the CPU, its three L1 and L2 caches."""
+    caches = {
+        "minor": (MinorCPU, devices.L1I, devices.L1D, devices.L2),
+        "hpi": (HPI.HPI, HPI.HPI_ICache, HPI.HPI_DCache, HPI.HPI_L2),
+    }
+    if arguments.cpu not in caches:
+        return (AtomicSimpleCPU, None, None, None)
+    cpu, l1i, l1d, l2 = caches[arguments.cpu]
+    return (
+        cpu,
+        sized(l1i, arguments.l1),
+        sized(l1d, arguments.l1),
+        sized(l2, arguments.l2),
+    )
+
+
+def make_clusters(system, classes):
+    for count in arguments.clusters.split(","):
+        cluster = devices.ArmCpuCluster(
+            system, int(count), arguments.clock, "1.0V", *classes
+        )
+        # TF-A numbers the CPUs of each cluster from 0 (Aff0 of the MPIDR).
+        for index, cpu in enumerate(cluster.cpus):
+            cpu.cpu_id = index
+        yield cluster
+
+
+def make_system():
+    classes = cpu_classes()
+    mode = classes[0].memory_mode()
+    has_caches = mode == "timing"
+    system = devices.SimpleSystem(
+        has_caches, "2GiB", platform=VExpress_GEM5_Foundation(), mem_mode=mode
+    )
+    system.memories = [
+        SimpleMemory(range=region, latency=arguments.memory_latency)
+        for region in system.mem_ranges
+    ]
+    for memory in system.memories:
+        memory.port = system.membus.mem_side_ports
+    system.connect()
+    system.cpu_cluster = list(make_clusters(system, classes))
+    system.addCaches(has_caches, last_cache_level=2)
+    system.auto_reset_addr = True
+    system.highest_el_is_64 = True
+    system.realview.gic.gicv4 = False
+    system.terminal.outfile = "stdoutput"
+
+    workload = ArmFsWorkload()
+    workload.dtb_addr = 0
+    workload.extras = [arguments.bl1, arguments.fip]
+    workload.extras_addrs = [
+        system.realview.bootmem.range.start,
+        system.realview.flash0.range.start,
+    ]
+    system.workload = workload
+    # TF-A implements PSCI, so CPUs other than the first start in BL1.
+    system._have_psci = True
+    return system
+
+
+root = m5.objects.Root(full_system=True, system=make_system())
+m5.instantiate()
+event = m5.simulate()
+print(f"gem5: {event.getCause()}", file=sys.stderr)
+sys.exit(event.getCode())

@@ -1,0 +1,189 @@
+//! Runs with a fake gem5: a script that plays a recorded UART log.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cli::documented::accepted_examples;
+use cli::program::XTASK;
+use runner::setup::workspace::Workspace;
+use tempfile::TempDir;
+
+/// A gem5 source tree with a fake gem5.
+struct Fake {
+    folder: TempDir,
+}
+
+impl Fake {
+    /// Creates the source tree. `script` is what gem5 does after it has checked its arguments.
+    fn new(script: &str) -> Self {
+        let fake = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        fake.write("gem5/configs/example/arm/devices.py", "");
+        let check = "#!/bin/sh\n\
+                     for last; do :; done\n\
+                     test -s bl1.bin && test -s fip.bin && test -s machine.py || exit 9\n\
+                     test \"$last\" = \"$PWD/fip.bin\" || exit 8\n";
+        fake.write("gem5/build/ARM/gem5.opt", &format!("{check}{script}"));
+        let program = fake.path("gem5/build/ARM/gem5.opt");
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("executable");
+        fake
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+
+    /// Runs `gem5 --gem5` with this tree and with `words`.
+    fn run(&self, words: &str) -> Seen {
+        let mut command = command(self.folder.path());
+        command
+            .args(["--gem5", "gem5"])
+            .args(words.split_whitespace());
+        Seen::of(command.output().expect("the program starts"))
+    }
+}
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_psci-gem5"));
+    command.arg("gem5").current_dir(folder);
+    command
+}
+
+/// The result of a command.
+struct Seen {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Seen {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    fn says(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.stderr);
+        for word in words {
+            assert!(self.stderr.contains(word), "no {word:?} in {}", self.stderr);
+        }
+    }
+}
+
+/// A recorded log of a run that passed, and its last lines.
+fn log() -> String {
+    let root = Workspace::find().expect("the repository").root;
+    let path = root.join("docs/samples/idle-states.log");
+    fs::read_to_string(path).expect("a log")
+}
+
+/// gem5 does not exit when the payload turns the machine off, so the program ends it.
+#[test]
+fn a_run_ends_at_the_last_line() {
+    let fake = Fake::new("echo 'gem5 Simulator System'\ncat \"${0%/*}/uart.log\"\nexec sleep 600\n");
+    fake.write("gem5/build/ARM/uart.log", &log());
+    let words = "--clusters 2,1 --args iterations=1 --log run.log --keep kept --timeout 300 \
+                 --gem5-option --debug-flags=FVPBasePwrCtrl";
+    let seen = fake.run(words);
+    seen.says(
+        0,
+        &[
+            "gem5 with 3 CPUs, under TF-A's fvp platform",
+            "next:\n  cargo xtask report run.log",
+            "PASS after ",
+        ],
+    );
+    assert!(seen.stdout.contains("psci-bench: PASS"), "{}", seen.stdout);
+    let kept = fs::read_to_string(fake.path("run.log")).expect("the log");
+    assert!(kept.contains("gem5 Simulator System"), "{kept}");
+    for file in ["bl1.bin", "fip.bin", "machine.py", "README.md"] {
+        assert!(fake.path("kept").join(file).is_file(), "{file}");
+    }
+    let again = fake.run(words);
+    again.says(2, &["--keep "]);
+}
+
+#[test]
+fn a_run_without_a_last_line_is_incomplete() {
+    let fake = Fake::new("echo 'fatal: no such thing' >&2\nexit 1\n");
+    fake.run("--clusters 1 --args iterations=1").says(
+        3,
+        &[
+            "INCOMPLETE after ",
+            "gem5 exited before the closing line; no scenario was started; gem5's last messages:\n\
+             fatal: no such thing",
+        ],
+    );
+    let fake = Fake::new("echo 'NOTICE:  Booting Trusted Firmware'\nexec sleep 600\n");
+    fake.run("--clusters 1 --args iterations=1 --timeout 1")
+        .says(
+            3,
+            &[
+                "INCOMPLETE after ",
+                "no closing line within 1 s (--timeout)",
+            ],
+        );
+}
+
+#[test]
+fn what_is_missing_is_said_before_anything_is_built() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |words: &[&str]| {
+        let mut command = command(folder.path());
+        Seen::of(command.args(words).output().expect("the program starts"))
+    };
+    run(&[]).says(2, &["--gem5 DIR is missing", "scons build/ARM/gem5.opt"]);
+    run(&["--gem5", "gone"]).says(2, &["--gem5 gone: no such directory"]);
+    run(&["--gem5", "."]).says(2, &["--gem5 .: not the source tree of gem5"]);
+    let devices = folder.path().join("configs/example/arm");
+    fs::create_dir_all(&devices).expect("created");
+    fs::write(devices.join("devices.py"), "").expect("written");
+    run(&["--gem5", "."]).says(
+        2,
+        &["--gem5 .: gem5 is not built; run `scons build/ARM/gem5.opt`"],
+    );
+    let fake = Fake::new("");
+    for (words, expected) in [
+        (
+            "--clusters 5",
+            "expected the number of CPUs in one or two clusters",
+        ),
+        ("--l2 1", "expected a number and a unit"),
+        ("--args iterations=x", "iterations"),
+        ("--make PLAT=qemu", "PLAT is set by this command"),
+        ("--log gone/run.log", "--log gone/run.log"),
+        ("--tf-a gone", "--tf-a gone: No such file"),
+    ] {
+        fake.run(words).says(2, &[expected]);
+    }
+}
+
+/// The examples name a gem5 next to the current folder.
+#[test]
+fn documented_commands_run() {
+    let fake = Fake::new("cat \"${0%/*}/uart.log\"\n");
+    fake.write("gem5/build/ARM/uart.log", &log());
+    fs::create_dir(fake.path("work")).expect("created");
+    let root = Workspace::find().expect("the repository").root;
+    let examples = accepted_examples(&gem5::command(XTASK), &root);
+    assert!(examples.len() > 2, "{examples:?}");
+    for example in examples {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_psci-gem5"));
+        command.args(&example.words).current_dir(fake.path("work"));
+        let seen = Seen::of(command.output().expect("the program starts"));
+        assert_eq!(seen.code, Some(0), "{}: {}", example.line, seen.stderr);
+    }
+}
