@@ -170,7 +170,12 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Faults that have their own tests.
-const SPECIAL: &[&str] = &["e2h-set", "smc-hang", "suspend-bad-return"];
+const SPECIAL: &[&str] = &[
+    "e2h-set",
+    "secure-interrupt",
+    "smc-hang",
+    "suspend-bad-return",
+];
 
 /// Both ways of waking a CPU.
 const BOTH: &[(Function, Probe)] = &[(CpuSuspend, OwnTimer), (CpuSuspend, Sgi)];

@@ -3,12 +3,13 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use cli::documented::accepted_examples;
 use cli::program::XTASK;
 use runner::setup::workspace::Workspace;
 use tempfile::TempDir;
+use test_support::CommandOutput;
 
 /// A gem5 source tree with a fake gem5.
 struct Fake {
@@ -43,12 +44,12 @@ impl Fake {
     }
 
     /// Runs `gem5 --gem5` with this tree and with `words`.
-    fn run(&self, words: &str) -> Seen {
+    fn run(&self, words: &str) -> CommandOutput {
         let mut command = command(self.folder.path());
         command
             .args(["--gem5", "gem5"])
             .args(words.split_whitespace());
-        Seen::of(command.output().expect("the program starts"))
+        CommandOutput::of(&mut command)
     }
 }
 
@@ -56,31 +57,6 @@ fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_psci-gem5"));
     command.arg("gem5").current_dir(folder);
     command
-}
-
-/// The result of a command.
-struct Seen {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Seen {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("text");
-        Self {
-            code: output.status.code(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
-    }
-
-    fn says(&self, code: i32, words: &[&str]) {
-        assert_eq!(self.code, Some(code), "{}", self.stderr);
-        for word in words {
-            assert!(self.stderr.contains(word), "no {word:?} in {}", self.stderr);
-        }
-    }
 }
 
 /// A recorded log of a run that passed, and its last lines.
@@ -93,49 +69,39 @@ fn log() -> String {
 /// gem5 does not exit when the payload turns the machine off, so the program ends it.
 #[test]
 fn a_run_ends_at_the_last_line() {
-    let fake = Fake::new("echo 'gem5 Simulator System'\ncat \"${0%/*}/uart.log\"\nexec sleep 600\n");
+    let fake =
+        Fake::new("echo 'gem5 Simulator System'\ncat \"${0%/*}/uart.log\"\nexec sleep 600\n");
     fake.write("gem5/build/ARM/uart.log", &log());
     let words = "--clusters 2,1 --args iterations=1 --log run.log --keep kept --timeout 300 \
                  --gem5-option --debug-flags=FVPBasePwrCtrl";
     let seen = fake.run(words);
-    seen.says(
-        0,
-        &[
-            "gem5 with 3 CPUs, under TF-A's fvp platform",
-            "next:\n  cargo xtask report run.log",
-            "PASS after ",
-        ],
-    );
-    assert!(seen.stdout.contains("psci-bench: PASS"), "{}", seen.stdout);
+    let seen = seen
+        .ends(0, "gem5 with 3 CPUs, under TF-A's fvp platform")
+        .ends(
+            0,
+            "next:\n  cargo xtask report run.log\npsci-gem5: PASS after ",
+        );
+    assert!(seen.out.contains("psci-bench: PASS"), "{}", seen.out);
     let kept = fs::read_to_string(fake.path("run.log")).expect("the log");
     assert!(kept.contains("gem5 Simulator System"), "{kept}");
     for file in ["bl1.bin", "fip.bin", "machine.py", "README.md"] {
         assert!(fake.path("kept").join(file).is_file(), "{file}");
     }
     let again = fake.run(words);
-    again.says(2, &["--keep "]);
+    again.ends(2, "--keep ");
 }
 
 #[test]
 fn a_run_without_a_last_line_is_incomplete() {
     let fake = Fake::new("echo 'fatal: no such thing' >&2\nexit 1\n");
-    fake.run("--clusters 1 --args iterations=1").says(
+    fake.run("--clusters 1 --args iterations=1").ends(
         3,
-        &[
-            "INCOMPLETE after ",
-            "gem5 exited before the closing line; no scenario was started; gem5's last messages:\n\
-             fatal: no such thing",
-        ],
+        "s: gem5 exited before the closing line; no scenario was started; gem5's last messages:\n\
+         fatal: no such thing",
     );
     let fake = Fake::new("echo 'NOTICE:  Booting Trusted Firmware'\nexec sleep 600\n");
     fake.run("--clusters 1 --args iterations=1 --timeout 1")
-        .says(
-            3,
-            &[
-                "INCOMPLETE after ",
-                "no closing line within 1 s (--timeout)",
-            ],
-        );
+        .ends(3, "s: no closing line within 1 s (--timeout)");
 }
 
 #[test]
@@ -143,17 +109,20 @@ fn what_is_missing_is_said_before_anything_is_built() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |words: &[&str]| {
         let mut command = command(folder.path());
-        Seen::of(command.args(words).output().expect("the program starts"))
+        CommandOutput::of(command.args(words))
     };
-    run(&[]).says(2, &["--gem5 DIR is missing", "scons build/ARM/gem5.opt"]);
-    run(&["--gem5", "gone"]).says(2, &["--gem5 gone: no such directory"]);
-    run(&["--gem5", "."]).says(2, &["--gem5 .: not the source tree of gem5"]);
+    run(&[]).ends(
+        2,
+        "--gem5 DIR is missing: the source tree of gem5, in which `scons",
+    );
+    run(&["--gem5", "gone"]).ends(2, "--gem5 gone: no such directory");
+    run(&["--gem5", "."]).ends(2, "--gem5 .: not the source tree of gem5");
     let devices = folder.path().join("configs/example/arm");
     fs::create_dir_all(&devices).expect("created");
     fs::write(devices.join("devices.py"), "").expect("written");
-    run(&["--gem5", "."]).says(
+    run(&["--gem5", "."]).ends(
         2,
-        &["--gem5 .: gem5 is not built; run `scons build/ARM/gem5.opt`"],
+        "--gem5 .: gem5 is not built; run `scons build/ARM/gem5.opt`",
     );
     let fake = Fake::new("");
     for (words, expected) in [
@@ -167,7 +136,7 @@ fn what_is_missing_is_said_before_anything_is_built() {
         ("--log gone/run.log", "--log gone/run.log"),
         ("--tf-a gone", "--tf-a gone: No such file"),
     ] {
-        fake.run(words).says(2, &[expected]);
+        fake.run(words).ends(2, expected);
     }
 }
 
@@ -183,7 +152,7 @@ fn documented_commands_run() {
     for example in examples {
         let mut command = Command::new(env!("CARGO_BIN_EXE_psci-gem5"));
         command.args(&example.words).current_dir(fake.path("work"));
-        let seen = Seen::of(command.output().expect("the program starts"));
-        assert_eq!(seen.code, Some(0), "{}: {}", example.line, seen.stderr);
+        let seen = CommandOutput::of(&mut command);
+        assert_eq!(seen.code, 0, "{}: {}", example.line, seen.err);
     }
 }
