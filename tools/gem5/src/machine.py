@@ -6,6 +6,7 @@
 
 import argparse
 import os
+import struct
 import sys
 
 import m5
@@ -16,6 +17,18 @@ from m5.objects import (
     SimpleMemory,
     VExpress_GEM5_Foundation,
 )
+
+
+# Where CPUs start: at the end of the memory that BL1 is in. Five instructions set
+# the stack pointer to the next page, and branch to BL1.
+RESET = 0x03FF0000
+RESET_CODE = [
+    0xD2A07FE0,  # mov x0, #0x3ff0000
+    0x91400400,  # add x0, x0, #1, lsl #12
+    0x9100001F,  # mov sp, x0
+    0xD2800000,  # mov x0, #0
+    0xD61F0000,  # br x0
+]
 
 
 def parse_arguments():
@@ -73,6 +86,18 @@ def make_clusters(system, classes):
         yield cluster
 
 
+def write_reset_code():
+    """Writes RESET_CODE to a file next to BL1, and returns its path.
+
+    At reset, TF-A 2.12's fvp platform calls a C function on each CPU but the
+    first, before the CPU has a stack. On Arm's models, these CPUs are off at reset.
+    """
+    path = os.path.join(os.path.dirname(arguments.bl1), "reset.bin")
+    with open(path, "wb") as file:
+        file.write(struct.pack(f"<{len(RESET_CODE)}I", *RESET_CODE))
+    return path
+
+
 def make_system():
     classes = cpu_classes()
     mode = classes[0].memory_mode()
@@ -89,21 +114,21 @@ def make_system():
     system.connect()
     system.cpu_cluster = list(make_clusters(system, classes))
     system.addCaches(has_caches, last_cache_level=2)
-    system.auto_reset_addr = True
+    system.auto_reset_addr = False
+    system.reset_addr = RESET
     system.highest_el_is_64 = True
     system.realview.gic.gicv4 = False
     system.terminal.outfile = "stdoutput"
 
     workload = ArmFsWorkload()
     workload.dtb_addr = 0
-    workload.extras = [arguments.bl1, arguments.fip]
+    workload.extras = [arguments.bl1, arguments.fip, write_reset_code()]
     workload.extras_addrs = [
         system.realview.bootmem.range.start,
         system.realview.flash0.range.start,
+        RESET,
     ]
     system.workload = workload
-    # TF-A implements PSCI, so CPUs other than the first start in BL1.
-    system._have_psci = True
     return system
 
 
