@@ -9,6 +9,8 @@ use runner::qemu::machine_process::MachineResult;
 
 /// The number of lines of gem5's messages that are shown.
 const LINES: usize = 12;
+/// Parts of the line in which gem5 or Python says what is wrong. A stack trace follows it.
+const CAUSES: [&str; 3] = ["fatal: ", "panic: ", "Error: "];
 
 /// Describes how gem5 ended, how far the run got, and gem5's last messages.
 pub(crate) fn diagnose(result: &MachineResult, limit: Duration) -> String {
@@ -26,13 +28,36 @@ pub(crate) fn diagnose(result: &MachineResult, limit: Duration) -> String {
         (None, Some(marks)) => marks,
         (None, None) => "no scenario was started".into(),
     };
-    let messages: Vec<&str> = result.stderr.trim().lines().collect();
-    let last = &messages[messages.len().saturating_sub(LINES)..];
-    match last {
+    let messages = last_messages(&result.stderr);
+    match &messages[..] {
         [] => format!("{ended}; {reached}"),
         _ => format!(
             "{ended}; {reached}; gem5's last messages:\n{}",
-            last.join("\n")
+            messages.join("\n")
         ),
+    }
+}
+
+/// Returns the message that says what is wrong, or else the last messages.
+fn last_messages(stderr: &str) -> Vec<&str> {
+    let lines: Vec<&str> = stderr.trim().lines().collect();
+    let is_cause = |line: &&str| CAUSES.iter().any(|cause| line.contains(cause));
+    let last = lines.len().saturating_sub(LINES);
+    let first = lines.iter().position(is_cause).unwrap_or(last);
+    lines.into_iter().skip(first).take(LINES).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_comes_before_the_stack_trace() {
+        let trace = "  frame\n".repeat(20);
+        let stderr = format!("warn: x\nNameError: no y\n\nAt:\n{trace}");
+        let shown = last_messages(&stderr);
+        assert_eq!((shown.len(), shown[0]), (LINES, "NameError: no y"));
+        assert_eq!(last_messages("warn: x\nwarn: y\n"), ["warn: x", "warn: y"]);
+        assert!(last_messages("").is_empty());
     }
 }

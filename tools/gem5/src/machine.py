@@ -105,11 +105,11 @@ def make_system():
     system = devices.SimpleSystem(
         has_caches, "2GiB", platform=VExpress_GEM5_Foundation(), mem_mode=mode
     )
-    system.memories = [
+    system.main_memory = [
         SimpleMemory(range=region, latency=arguments.memory_latency)
         for region in system.mem_ranges
     ]
-    for memory in system.memories:
+    for memory in system.main_memory:
         memory.port = system.membus.mem_side_ports
     system.connect()
     system.cpu_cluster = list(make_clusters(system, classes))
