@@ -120,6 +120,8 @@ pub enum Verified {
     Hardware,
     /// The payload has been run on an emulated board.
     Emulated,
+    /// The payload has been run on a board that gem5 simulates.
+    Simulated,
     /// The payload has not been run yet. The file is based on documentation and source code.
     No,
 }

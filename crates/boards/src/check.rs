@@ -30,7 +30,7 @@ pub(super) fn check_board(board: &BoardFile) -> Check {
 
 fn verified(board: &BoardFile) -> Check {
     let reason = match board.verified {
-        None => "missing; without [qemu] it must be \"hardware\" or \"no\"",
+        None => "missing; without [qemu] it must be \"hardware\", \"simulated\" or \"no\"",
         Some(Verified::Emulated) => "\"emulated\" requires a [qemu] table",
         Some(_) => return Ok(()),
     };

@@ -164,6 +164,7 @@ fn ran_on(board: &BoardFile) -> &'static str {
     match board.verified() {
         Verified::Hardware => "the board",
         Verified::Emulated => "QEMU",
+        Verified::Simulated => "gem5",
         Verified::No => "-",
     }
 }

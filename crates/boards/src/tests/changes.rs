@@ -88,7 +88,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
 
     // The `verified` key.
     (&[("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", "")],
-        "1: verified: missing; without [qemu] it must be \"hardware\" or \"no\""),
+        "1: verified: missing; without [qemu] it must be \"hardware\", \"simulated\" or \"no\""),
     (&[
         ("title =", "verified = \"emulated\"\ntitle ="),
         ("[qemu]\nmachine = \"virt\"\ncpu = \"cortex-a57\"\ncpus = 2\nmemory-mib = 1024", ""),
