@@ -35,7 +35,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("54464222-", "54464222")],
         "93: UUID parsing failed: invalid group count: expected 5, found 4"),
     (&[("title =", "verified = \"yes\"\ntitle =")],
-        "2: unknown variant `yes`, expected one of `hardware`, `emulated`, `no`"),
+        "2: unknown variant `yes`, expected one of `hardware`, `emulated`, `simulated`, `no`"),
     (&[("[gic]\n", "erratum = \"none\"\n[gic]\n")],
         "36: unknown field `erratum`, expected one of `base`, `size`, `interrupt`, `control`, \
          `number`"),
