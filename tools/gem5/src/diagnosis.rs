@@ -10,7 +10,7 @@ use runner::qemu::machine_process::MachineResult;
 /// The number of lines of gem5's messages that are shown.
 const LINES: usize = 12;
 /// Parts of the line in which gem5 or Python says what is wrong. A stack trace follows it.
-const CAUSES: [&str; 3] = ["fatal: ", "panic: ", "Error: "];
+const CAUSES: [&str; 4] = ["fatal: ", "panic: ", "Assertion ", "Error: "];
 
 /// Describes how gem5 ended, how far the run got, and gem5's last messages.
 pub(crate) fn diagnose(result: &MachineResult, limit: Duration) -> String {

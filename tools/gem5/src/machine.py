@@ -11,6 +11,7 @@ import sys
 
 import m5
 from m5.objects import (
+    AddrRange,
     ArmFsWorkload,
     AtomicSimpleCPU,
     MinorCPU,
@@ -18,6 +19,9 @@ from m5.objects import (
     VExpress_GEM5_Foundation,
 )
 
+
+# The PMU's interrupt, which nothing enables.
+PMU_PPI = 23
 
 # Where CPUs start: at the end of the memory that BL1 is in. Five instructions set
 # the stack pointer to the next page, and branch to BL1.
@@ -83,6 +87,9 @@ def make_clusters(system, classes):
         # TF-A numbers the CPUs of each cluster from 0 (Aff0 of the MPIDR).
         for index, cpu in enumerate(cluster.cpus):
             cpu.cpu_id = index
+            # TGran16 (bits 20 to 23) is 15 in gem5 24.0, which TF-A 2.15 rejects.
+            for isa in cpu.isa:
+                isa.id_aa64mmfr0_el1 = int(isa.id_aa64mmfr0_el1) & ~0xF00000
         yield cluster
 
 
@@ -102,8 +109,11 @@ def make_system():
     classes = cpu_classes()
     mode = classes[0].memory_mode()
     has_caches = mode == "timing"
+    platform = VExpress_GEM5_Foundation()
+    # Later versions of TF-A use more than gem5's 256 KiB (FVP_TRUSTED_SRAM_SIZE).
+    platform.trusted_sram.range = AddrRange(0x04000000, size="512KiB")
     system = devices.SimpleSystem(
-        has_caches, "2GiB", platform=VExpress_GEM5_Foundation(), mem_mode=mode
+        has_caches, "2GiB", platform=platform, mem_mode=mode
     )
     system.main_memory = [
         SimpleMemory(range=region, latency=arguments.memory_latency)
@@ -114,6 +124,9 @@ def make_system():
     system.connect()
     system.cpu_cluster = list(make_clusters(system, classes))
     system.addCaches(has_caches, last_cache_level=2)
+    # TF-A 2.15 requires a PMU.
+    for cluster in system.cpu_cluster:
+        cluster.addPMUs([PMU_PPI] * len(cluster))
     system.auto_reset_addr = False
     system.reset_addr = RESET
     system.highest_el_is_64 = True

@@ -59,19 +59,15 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// A recorded log of a run that passed, and its last lines.
-fn log() -> String {
-    let root = Workspace::find().expect("the repository").root;
-    let path = root.join("docs/samples/idle-states.log");
-    fs::read_to_string(path).expect("a log")
-}
+/// The UART output of a run on the real gem5, with two CPUs in two clusters.
+const LOG: &str = include_str!("data/uart.log");
 
 /// gem5 does not exit when the payload turns the machine off, so the program ends it.
 #[test]
 fn a_run_ends_at_the_last_line() {
     let fake =
         Fake::new("echo 'gem5 Simulator System'\ncat \"${0%/*}/uart.log\"\nexec sleep 600\n");
-    fake.write("gem5/build/ARM/uart.log", &log());
+    fake.write("gem5/build/ARM/uart.log", LOG);
     let words = "--clusters 2,1 --args iterations=1 --log run.log --keep kept --timeout 300 \
                  --gem5-option --debug-flags=FVPBasePwrCtrl";
     let seen = fake.run(words);
@@ -144,7 +140,7 @@ fn what_is_missing_is_said_before_anything_is_built() {
 #[test]
 fn documented_commands_run() {
     let fake = Fake::new("cat \"${0%/*}/uart.log\"\n");
-    fake.write("gem5/build/ARM/uart.log", &log());
+    fake.write("gem5/build/ARM/uart.log", LOG);
     fs::create_dir(fake.path("work")).expect("created");
     let root = Workspace::find().expect("the repository").root;
     let examples = accepted_examples(&gem5::command(XTASK), &root);
