@@ -1,12 +1,13 @@
 //! Runs with a fake gem5: a script that plays a recorded UART log.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cli::documented::accepted_examples;
 use cli::program::XTASK;
+use runner::build::tf_a::TF_A;
 use runner::setup::workspace::Workspace;
 use tempfile::TempDir;
 use test_support::CommandOutput;
@@ -136,14 +137,16 @@ fn what_is_missing_is_said_before_anything_is_built() {
     }
 }
 
-/// The examples name a gem5 next to the current folder.
+/// The examples name a gem5 and a TF-A next to the current folder.
 #[test]
 fn documented_commands_run() {
     let fake = Fake::new("cat \"${0%/*}/uart.log\"\n");
     fake.write("gem5/build/ARM/uart.log", LOG);
     fs::create_dir(fake.path("work")).expect("created");
-    let root = Workspace::find().expect("the repository").root;
-    let examples = accepted_examples(&gem5::command(XTASK), &root);
+    let workspace = Workspace::find().expect("the repository");
+    let source = TF_A.fetch(&workspace).expect("the source of TF-A");
+    symlink(source, fake.path("trusted-firmware-a")).expect("a link");
+    let examples = accepted_examples(&gem5::command(XTASK), &workspace.root);
     assert!(examples.len() > 2, "{examples:?}");
     for example in examples {
         let mut command = Command::new(env!("CARGO_BIN_EXE_psci-gem5"));
