@@ -20,6 +20,9 @@ from m5.objects import (
 )
 
 
+# The frequency of the system counter (TF-A: SYS_COUNTER_FREQ_IN_TICKS).
+COUNTER_HZ = 100000000
+
 # The PMU's interrupt, which nothing enables.
 PMU_PPI = 23
 
@@ -112,6 +115,8 @@ def make_system():
     platform = VExpress_GEM5_Foundation()
     # Later versions of TF-A use more than gem5's 256 KiB (FVP_TRUSTED_SRAM_SIZE).
     platform.trusted_sram.range = AddrRange(0x04000000, size="512KiB")
+    # TF-A sets CNTFRQ_EL0 to this, but gem5's counter would run at 25 MHz.
+    platform.sys_counter.freqs = [COUNTER_HZ]
     system = devices.SimpleSystem(
         has_caches, "2GiB", platform=platform, mem_mode=mode
     )
