@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use thiserror::Error;
 
 use super::clusters::Clusters;
 use super::installation::Gem5;
@@ -18,16 +19,6 @@ pub(crate) enum CpuModel {
     Atomic,
     Minor,
     Hpi,
-}
-
-impl CpuModel {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Atomic => "atomic",
-            Self::Minor => "minor",
-            Self::Hpi => "hpi",
-        }
-    }
 }
 
 /// The simulated machine.
@@ -57,9 +48,10 @@ impl MachineArguments {
     /// Returns the arguments of `machine.py`, for a machine that boots the files in `folder`.
     pub(crate) fn words(&self, gem5: &Gem5, folder: &Path) -> Vec<OsString> {
         let path = |name: &str| folder.join(name).into_os_string();
+        let cpu = self.cpu.to_possible_value().expect("no model is hidden");
         let options: [(&str, OsString); 9] = [
             ("--gem5", gem5.folder.clone().into_os_string()),
-            ("--cpu", self.cpu.name().into()),
+            ("--cpu", cpu.get_name().into()),
             ("--clusters", self.clusters.to_string().into()),
             ("--clock", self.clock.clone().into()),
             ("--l1", self.l1.clone().into()),
@@ -75,15 +67,18 @@ impl MachineArguments {
     }
 }
 
+/// Text that is not a number with a unit.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("expected a number and a unit, such as 1GHz, 32KiB or 80ns")]
+struct QuantityError;
+
 /// Accepts a number with a unit, such as 1GHz; gem5 knows which units there are.
-fn quantity(text: &str) -> Result<String, String> {
+fn quantity(text: &str) -> Result<String, QuantityError> {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let unit = text.trim_start_matches(is_number);
     let has_both = unit.len() < text.len() && !unit.is_empty();
     let is_good = has_both && unit.chars().all(|c| c.is_ascii_alphabetic());
-    is_good
-        .then(|| text.to_owned())
-        .ok_or_else(|| "expected a number and a unit, such as 1GHz, 32KiB or 80ns".to_owned())
+    is_good.then(|| text.to_owned()).ok_or(QuantityError)
 }
 
 #[cfg(test)]
