@@ -1,8 +1,9 @@
 //! Paths and links in the documentation lead to files and headings.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use cli::documented::pages;
 use runner::setup::workspace::Workspace;
 
 /// The first folder of a path in this repository. Other paths are in TF-A's repository, on a
@@ -45,24 +46,6 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
         let is_here = parts.next().is_some_and(|first| FOLDERS.contains(&first));
         is_here && code.contains('/') && !code.contains([' ', '\n']) && !parts.any(is_placeholder)
     })
-}
-
-/// Returns the README and each page of docs/ and of the tools, with its text.
-fn pages(root: &Path) -> Vec<(PathBuf, String)> {
-    let entries = |folder: &str| {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
-        entries.map(|entry| entry.expect("an entry").path())
-    };
-    let docs = entries("docs").filter(|path| path.extension().is_some_and(|end| end == "md"));
-    let tools = entries("tools").map(|folder| folder.join("README.md"));
-    let own = ["README.md", "tools/README.md"].map(|path| root.join(path));
-    docs.chain(tools.filter(|page| page.exists()))
-        .chain(own)
-        .map(|page| {
-            let text = fs::read_to_string(&page).expect("a page");
-            (page, text)
-        })
-        .collect()
 }
 
 #[test]

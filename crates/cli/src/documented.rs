@@ -66,26 +66,25 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     examples
 }
 
-/// Returns the path and the text of the README, and of each page in docs/ and in the tools' folders,
-/// from the checkout at `root`.
+/// Returns the path and the text of the README, and of each page in docs/, in tools/ and in the
+/// tools' folders, from the checkout at `root`.
 ///
 /// # Panics
 /// Panics if a page cannot be read.
-pub fn pages(root: &Path) -> Vec<(String, String)> {
-    let mut folders = vec![root.join("docs")];
-    folders.extend(
-        entries(&root.join("tools"))
-            .into_iter()
-            .filter(|path| path.is_dir()),
-    );
-    let pages = folders.iter().flat_map(|folder| entries(folder));
-    pages
+pub fn pages(root: &Path) -> Vec<(PathBuf, String)> {
+    let tools = entries(&root.join("tools"));
+    let in_tools = tools.iter().filter(|path| path.is_dir());
+    let pages = in_tools.flat_map(|folder| entries(folder));
+    entries(&root.join("docs"))
+        .into_iter()
+        .chain(pages)
+        .chain(tools.iter().cloned())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .chain([root.join("README.md")])
         .sorted()
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a text");
-            (path.display().to_string(), text)
+            (path, text)
         })
         .collect()
 }

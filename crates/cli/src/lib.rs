@@ -8,7 +8,7 @@
 //!
 //! | file | task |
 //! |---|---|
-//! | `program_name` | the program name in help texts and examples |
+//! | `help_text` | what the help texts of all programs have in common |
 //! | [`tool_package`] | the packages that have verbs of `cargo xtask` |
 //! | [`program`] | a program's `main` |
 //! | [`help_style`] | a test of the help texts' size and style |
@@ -23,9 +23,7 @@
 pub mod documented;
 pub mod help_files;
 pub mod help_style;
+mod help_text;
 pub mod program;
-mod program_name;
 pub mod program_tests;
 pub mod tool_package;
-
-pub use self::program_name::name_program;

@@ -8,15 +8,24 @@ use clap::{Command, Parser};
 use host::exit_code::{self, BAD};
 use host::retired;
 
-use super::program_name::name_program;
+use super::help_text::complete;
 
 /// The command that runs `cargo xtask`, which is also the first argument of the programs that it
 /// starts.
 pub const XTASK: &str = "cargo xtask";
 
-/// Returns the definition of the command line of `P`, with `name` as the program name in its help.
+/// The version of all programs, which is the workspace's.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The widest help text, in characters.
+const HELP_WIDTH: usize = 80;
+
+/// Returns the definition of the command line of `P`, with `name` as the program name in its help,
+/// and the properties that all programs have.
 pub fn command<P: Parser>(name: &'static str) -> Command {
-    name_program(P::command().name(name).bin_name(name), name)
+    let command = P::command().name(name).bin_name(name);
+    let command = command.version(VERSION).max_term_width(HELP_WIDTH);
+    complete(command, name)
 }
 
 /// Parses the arguments of this process, calls `run` and returns the exit code. Help texts contain

@@ -3,24 +3,18 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 use host::interrupt;
 
 use super::verify::{self, VerifyArguments};
 
 /// Finds missing cache maintenance without hardware.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} verify --quick
+  {program} verify --quick
 
-{EXIT_CODES}
-Details: tools/coherence/README.md")
-)]
+{exit-codes}
+Details: tools/coherence/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: CoherenceVerb,

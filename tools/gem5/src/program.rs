@@ -3,23 +3,17 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 
 use super::gem5_verb::{self, Gem5Arguments};
 
 /// Runs psci-bench on a machine that gem5 simulates.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} gem5 --gem5 ../gem5
+  {program} gem5 --gem5 ../gem5
 
-{EXIT_CODES}
-Details: tools/gem5/README.md")
-)]
+{exit-codes}
+Details: tools/gem5/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: Verb,

@@ -3,24 +3,18 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 use host::interrupt;
 
 use super::lab_verb::{self, LabVerb};
 
 /// Writes jobs that measure PSCI calls in a lab.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} lab lava -o lab
+  {program} lab lava -o lab
 
-{EXIT_CODES}
-Details: tools/labs/README.md")
-)]
+{exit-codes}
+Details: tools/labs/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: LabsVerb,
@@ -30,7 +24,6 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum LabsVerb {
     /// Write a job for LAVA or labgrid.
-    #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   {program} lab lava -o lab

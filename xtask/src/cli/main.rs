@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Command, Parser, Subcommand};
 use cli::program::{self, XTASK};
 use cli::tool_package::ToolPackage;
-use host::exit_code::{self, EXIT_CODES};
+use host::exit_code;
 use host::interrupt;
 use runner::setup::workspace::Workspace;
 
@@ -31,16 +31,14 @@ Verbs (VERB --help shows a verb's options):
 /// Measures what PSCI calls cost on AArch64; start with `cargo xtask qemu`.
 #[derive(Parser)]
 #[command(
-    disable_help_subcommand = true,
-    max_term_width = 80,
     subcommand_value_name = "VERB",
     help_template = HELP,
-    after_help = format!("\
+    after_help = "\
 Examples:
   cargo xtask qemu                               # the six tables, on QEMU
   cargo xtask report run.log --open              # tables and charts of a log
 
-{EXIT_CODES}"),
+{exit-codes}",
 )]
 pub struct XtaskArguments {
     /// The verb.
@@ -67,7 +65,6 @@ code is 2.")]
     Image(ImageArguments),
     Payload(PayloadArguments),
     /// Make, inspect and change Firmware Image Packages.
-    #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   cargo xtask fip info fip.bin
@@ -80,7 +77,6 @@ Details: docs/fip.md")]
         verb: FipVerb,
     },
     /// Make device trees, and print what the payload reads from one.
-    #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables

@@ -150,7 +150,8 @@ fn documented_verbs_exist() {
             let verb = example.words.first();
             assert!(
                 verb.is_none_or(|verb| is_known(verb)),
-                "{path}: {}",
+                "{}: {}",
+                path.display(),
                 example.line
             );
         }
@@ -206,7 +207,7 @@ fn documented_commands_are_accepted() {
             let mut others = packages.iter().flat_map(|package| &package.verbs);
             let is_known =
                 command.find_subcommand(&verb).is_some() || others.any(|other| other.name == verb);
-            assert!(is_known, "{path}: {verb}");
+            assert!(is_known, "{}: {verb}", path.display());
         }
     }
     let examples = accepted_examples(&command, &root);

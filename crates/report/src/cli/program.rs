@@ -2,24 +2,18 @@
 
 use clap::Parser;
 use cli::program;
-use host::exit_code::EXIT_CODES;
 
 use super::verb::ReportVerb;
 
 /// Turns psci-bench logs into tables, comparisons and pages.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} report run.log --open
-  {{program}} compare old.log new.log
+  {program} report run.log --open
+  {program} compare old.log new.log
 
-{EXIT_CODES}
-Details: docs/report.md")
-)]
+{exit-codes}
+Details: docs/report.md")]
 struct Program {
     #[command(subcommand)]
     verb: ReportVerb,

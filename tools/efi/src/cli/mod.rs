@@ -10,7 +10,6 @@ mod tests;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 use host::interrupt;
 
 use self::efi_build::EfiBuildArguments;
@@ -22,18 +21,13 @@ const PROGRAM: &str = "psci-efi";
 
 /// Starts psci-bench as an EFI application.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} stick -o stick.img
-  {{program}} efi run
+  {program} stick -o stick.img
+  {program} efi run
 
-{EXIT_CODES}
-Details: tools/efi/README.md")
-)]
+{exit-codes}
+Details: tools/efi/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: Verb,
@@ -42,7 +36,6 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Make an EFI application that starts the payload, or run it on QEMU.
-    #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   {program} efi build -o BOOTAA64.EFI

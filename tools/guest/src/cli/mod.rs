@@ -7,7 +7,6 @@ mod tests;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 use host::interrupt;
 
 use self::guest_run::GuestRunArguments;
@@ -17,17 +16,12 @@ const PROGRAM: &str = "psci-guest";
 
 /// Runs psci-bench as a KVM guest.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} guest run
+  {program} guest run
 
-{EXIT_CODES}
-Details: tools/guest/README.md")
-)]
+{exit-codes}
+Details: tools/guest/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: Verb,
@@ -36,7 +30,6 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Run the payload as a KVM guest on an emulated Linux host.
-    #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:
   {program} guest run --args 'only=micro loops=4096 batch=64'

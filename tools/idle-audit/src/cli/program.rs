@@ -3,24 +3,18 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 
 use super::audit_idle::AuditIdleArguments;
 
 /// Compares declared idle states with each other and with measured ones.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} audit-idle --tree board.dtb
-  {{program}} audit-idle idle.log --tree board.dtb
+  {program} audit-idle --tree board.dtb
+  {program} audit-idle idle.log --tree board.dtb
 
-{EXIT_CODES}
-Details: tools/idle-audit/README.md")
-)]
+{exit-codes}
+Details: tools/idle-audit/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: IdleVerb,

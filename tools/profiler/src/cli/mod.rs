@@ -10,7 +10,6 @@ mod tests;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 use host::interrupt;
 
 use self::bisect::BisectArguments;
@@ -22,18 +21,13 @@ const PROGRAM: &str = "psci-profiler";
 
 /// Attributes PSCI calls to firmware functions, commit by commit.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} profile --args only=susp_deep_serial
-  {{program}} ledger v2.12..v2.13 --tf-a ../trusted-firmware-a
+  {program} profile --args only=susp_deep_serial
+  {program} ledger v2.12..v2.13 --tf-a ../trusted-firmware-a
 
-{EXIT_CODES}
-Details: tools/profiler/README.md")
-)]
+{exit-codes}
+Details: tools/profiler/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: ProfilerVerb,

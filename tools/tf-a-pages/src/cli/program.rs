@@ -3,25 +3,19 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use cli::program;
-use host::exit_code::EXIT_CODES;
 
 use super::audit::AuditArguments;
 use super::publish::PublishArguments;
 
 /// Publishes a board's figures in TF-A's documentation, and audits its pages.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    disable_help_subcommand = true,
-    max_term_width = 80,
-    after_help = format!("\
+#[command(after_help = "\
 Examples:
-  {{program}} publish new.log --platform juno ../trusted-firmware-a
-  {{program}} audit docs/perf/psci-performance-juno.rst
+  {program} publish new.log --platform juno ../trusted-firmware-a
+  {program} audit docs/perf/psci-performance-juno.rst
 
-{EXIT_CODES}
-Details: tools/tf-a-pages/README.md")
-)]
+{exit-codes}
+Details: tools/tf-a-pages/README.md")]
 struct Program {
     #[command(subcommand)]
     verb: PageVerb,
