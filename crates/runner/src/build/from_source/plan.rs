@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Stock, Version};
+use boards::{BoardFile, BuildNeed, GicVersion, PackageKind, Pmf, Stock, Version};
 use itertools::Itertools as _;
 
 use super::inputs::GivenFiles;
@@ -75,17 +75,31 @@ impl<'w> BuildPlan<'w> {
         let stock = firmware.stock.as_ref();
         package::require_package(board)?;
         request.given.check(board, stock)?;
-        let Some(stock) = stock else {
-            return Self::with_overlay(workspace, request);
+        let mut plan = match stock {
+            Some(stock) => Self::with_stock(workspace, request, stock, firmware.pmf)?,
+            None => Self::with_overlay(workspace, request)?,
         };
+        plan.platform.debug = plan.request.debug;
+        // The user's variables come last, so they replace the board's.
+        let variables = plan.request.make.iter().map(MakeVariable::to_string);
+        plan.platform.add_variables(&variables.collect::<Vec<_>>());
+        Ok(plan)
+    }
+
+    /// Plans a build of the board's TF-A platform.
+    fn with_stock(
+        workspace: &Workspace,
+        request: BuildRequest<'w>,
+        stock: &'w Stock,
+        pmf: Option<Pmf>,
+    ) -> Result<Self> {
         let tf_a = source(workspace, &request, stock)?;
         let source = commit(&request)?;
         let lacks_power_down = tf_a.lacks_power_down(stock)?;
-        let timestamps = Timestamps::find(firmware.pmf, &tf_a.dir, &tf_a.version);
+        let timestamps = Timestamps::find(pmf, &tf_a.dir, &tf_a.version);
         let mut platform = platform(workspace, &request, stock);
         platform.add_variables(timestamps.variables());
         platform.add_variables(&needs(workspace, &request, stock)?);
-        platform.add_variables(&variables(&request));
         Ok(Self {
             request,
             stock: Some(stock),
@@ -111,11 +125,7 @@ impl<'w> BuildPlan<'w> {
         }
         let tf_a = TfA::locate(workspace, request.tf_a)?;
         let source = commit(&request)?;
-        let mut platform = Platform {
-            debug: request.debug,
-            ..Platform::overlay(workspace, name, request.gic, FirmwareVariant::default())
-        };
-        platform.add_variables(&variables(&request));
+        let platform = Platform::overlay(workspace, name, request.gic, FirmwareVariant::default());
         Ok(Self {
             request,
             stock: None,
@@ -131,11 +141,6 @@ impl<'w> BuildPlan<'w> {
     pub(super) fn files(&self) -> impl Iterator<Item = &'w boards::BuiltFile> {
         self.stock.into_iter().flat_map(|stock| &stock.files)
     }
-}
-
-/// Returns the user's variables, as words for make. They come last, so they replace the board's.
-fn variables(request: &BuildRequest<'_>) -> Vec<String> {
-    request.make.iter().map(MakeVariable::to_string).collect()
 }
 
 /// Returns the source, if the `stock` platform can be built from it.
@@ -199,7 +204,6 @@ fn commit(request: &BuildRequest<'_>) -> Result<Option<String>> {
 fn platform(workspace: &Workspace, request: &BuildRequest<'_>, stock: &Stock) -> Platform {
     let board = request.board;
     let mut platform = Platform::of_board(workspace, board, stock, request.gic);
-    platform.debug = request.debug;
     if board.is_virtual() {
         return platform;
     }
