@@ -1,8 +1,8 @@
 //! What the machine boots: BL1 and the FIP that contains the payload.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use boards::BoardFile;
 use clap::Args;
 use host::folder::FolderFile;
@@ -89,12 +89,4 @@ impl BootFiles {
             tree.make_image(workspace, &self.board, None)
         })
     }
-}
-
-/// Writes `files` to `folder`, which must be new or empty.
-///
-/// # Errors
-/// Returns an error that names the folder.
-pub(crate) fn write(folder: &Path, files: &[FolderFile]) -> Result<()> {
-    host::folder::write_new(folder, files).with_context(|| format!("--keep {}", folder.display()))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Args;
 use follow::RunWatcher;
 use follow::stream::{MachineEnding, TIMEOUT_MAX_S, find_verdict};
@@ -14,13 +14,13 @@ use host::folder::FolderFile;
 use host::log_file::LogFile;
 use host::progress::{StepProgress, in_words, say};
 use host::stdout::Out;
-use host::{TmpdirContext as _, files, interrupt};
+use host::{TmpdirContext as _, files, folder, interrupt};
 use runner::qemu::machine_process::{MachineProcess, MachineResult};
 use runner::qemu::run_result::word;
 use runner::setup::workspace::Workspace;
 use suite::model::{Verdict, scenarios};
 
-use super::boot_files::{self, BootArguments, BootFiles};
+use super::boot_files::{BootArguments, BootFiles};
 use super::diagnosis::diagnose;
 use super::installation::Gem5;
 use super::machine::{CONFIGURATION, MachineArguments};
@@ -65,6 +65,19 @@ pub(crate) struct Gem5Arguments {
     records: bool,
 }
 
+impl Gem5Arguments {
+    /// Writes `files` to the folder to keep or, if there is none, to `scratch`. Returns the folder.
+    fn write(&self, files: &[FolderFile], scratch: &Path) -> Result<PathBuf> {
+        let Some(keep) = &self.keep else {
+            folder::write_new(scratch, files)?;
+            return Ok(scratch.to_path_buf());
+        };
+        let context = || format!("--keep {}", keep.display());
+        folder::write_new(keep, files).with_context(context)?;
+        Ok(std::path::absolute(keep)?)
+    }
+}
+
 /// Builds what the machine boots, runs gem5, and prints the result. Returns the exit code.
 pub(crate) fn run(arguments: &Gem5Arguments) -> Result<u8> {
     let interrupt = interrupt::watch()?;
@@ -79,11 +92,7 @@ pub(crate) fn run(arguments: &Gem5Arguments) -> Result<u8> {
     let mut files = boot.build(&workspace, &arguments.boot)?;
     files.push(FolderFile::new(CONFIGURATION_FILE, CONFIGURATION));
     let scratch = tempfile::tempdir().tmpdir_context()?;
-    let folder = match &arguments.keep {
-        Some(folder) => std::path::absolute(folder)?,
-        None => scratch.path().join("run"),
-    };
-    boot_files::write(&folder, &files)?;
+    let folder = arguments.write(&files, scratch.path())?;
     let mut log = arguments.log.as_deref().map(LogFile::create).transpose()?;
     let mut out = Out::default();
     let mut watcher = RunWatcher::with_output(&mut out);
