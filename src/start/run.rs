@@ -140,7 +140,8 @@ fn read_plan(board: &Board<'_>, is_handed_over: bool) -> Plan {
     } else {
         Plan::parse(board.bootargs)
     };
-    let plan = or_refuse(parsed, "");
+    let mut plan = or_refuse(parsed, "");
+    plan.complete_sleep(board.shortest_sleep_us);
     if !console::is_set() {
         // A measurement is pointless if its results cannot be printed.
         ending::perform_end_action();

@@ -38,10 +38,13 @@ impl Reserved {
 
 /// The PSCI implementation that the board's firmware provides.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Psci {
     /// The instruction that calls the firmware.
     pub conduit: Conduit,
+    /// How long a suspend must at least last, in microseconds, for the board's power controller to
+    /// finish a power-down, if it is not the payload's default.
+    pub shortest_sleep_us: Option<u32>,
 }
 
 /// A rule that extends the cluster list on emulated machines.

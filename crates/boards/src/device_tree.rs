@@ -1,7 +1,8 @@
 //! Builds the device tree for a board file.
 //!
 //! The tree follows the Devicetree Specification v0.4 and the Linux bindings. The only additions
-//! are `psci-bench,power-level` in idle states and `psci-bench,no-cpu-off` in the PSCI node.
+//! are `psci-bench,power-level` in idle states, and `psci-bench,no-cpu-off` and
+//! `psci-bench,shortest-sleep-us` in the PSCI node.
 
 use anyhow::{Result, anyhow, bail};
 use device_tree::declared::Duration;
@@ -47,6 +48,9 @@ pub fn build(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) -> Result
     let mut psci = nodes::psci(choices.conduit);
     if !choices.cpu_off {
         psci = nodes::without_cpu_off(psci);
+    }
+    if let Some(us) = board.psci.shortest_sleep_us {
+        psci = nodes::with_shortest_sleep(psci, us);
     }
     children.extend([psci, cpus(board, choices)?]);
     let devices = board.gic.as_ref().zip(board.timer.as_ref());

@@ -110,6 +110,11 @@ pub fn without_cpu_off(psci: DeviceTreeNode) -> DeviceTreeNode {
     psci.with_flag("psci-bench,no-cpu-off")
 }
 
+/// Sets how long a suspend must at least last, in microseconds.
+pub fn with_shortest_sleep(psci: DeviceTreeNode, us: u32) -> DeviceTreeNode {
+    psci.with_property("psci-bench,shortest-sleep-us", us)
+}
+
 /// Builds `/cpus` without children.
 pub fn cpus() -> DeviceTreeNode {
     DeviceTreeNode::new_unchecked("cpus")

@@ -35,6 +35,7 @@ fn check_tree(board: &BoardFile, choices: &Choices<'_>, bootargs: &str) {
     let said = (read.model, read.bootargs, read.conduit);
     assert_eq!(said, (&*board.title, bootargs, choices.conduit));
     assert_eq!(read.forbids_cpu_off, !choices.cpu_off);
+    assert_eq!(read.shortest_sleep_us, board.psci.shortest_sleep_us);
     assert_eq!(read.uart, board.uart.emergency());
     check_devices(board, choices.gic, &read);
     assert_eq!(read.memory, board.memory);

@@ -51,6 +51,9 @@ pub struct Board<'t> {
     pub conduit: Conduit,
     /// True if the tree indicates that CPUs do not come back after CPU_OFF.
     pub forbids_cpu_off: bool,
+    /// How long a suspend must at least last, in microseconds; 0 to
+    /// [`super::SHORTEST_SLEEP_MAX_US`].
+    pub shortest_sleep_us: Option<u32>,
     /// 1 to [`super::MEMORY_MAX`] memory regions, in tree order.
     pub memory: Vec<Region>,
     /// How the nodes with these regions were recognized.
@@ -115,6 +118,7 @@ impl<'t> Board<'t> {
             watchdog: find_compatible(tree, watchdog::COMPATIBLE).and_then(watchdog::read),
             conduit,
             forbids_cpu_off: super::psci_node::forbids_cpu_off(tree),
+            shortest_sleep_us: super::psci_node::shortest_sleep_us(tree)?,
             memory,
             memory_source,
             reserved: super::memory::reserved(tree)?,

@@ -34,6 +34,7 @@ pub use self::idle::{IDLE_STATES_MAX, IdleState, IdleStates, LeftOutState};
 pub use self::idle_order::StateSet;
 pub use self::labels::{Cpu, LabelSource};
 pub use self::memory::{MEMORY_MAX, MemorySource, RESERVED_MAX};
+pub use self::psci_node::SHORTEST_SLEEP_MAX_US;
 pub use self::state_node::LeftOut;
 pub use self::timers::{CounterFrequency, FRAMES, TimerFrame, TimerPpis};
 pub use self::tree_console::{ConsoleSource, TreeConsole};

@@ -32,6 +32,25 @@ pub(crate) fn forbids_cpu_off(tree: Fdt<'_>) -> bool {
     node.is_some_and(|node| node.value("psci-bench,no-cpu-off").is_some())
 }
 
+/// The longest sleep that the tree or a boot argument can ask for, in microseconds.
+pub const SHORTEST_SLEEP_MAX_US: u32 = 1_000_000;
+
+/// Returns how long a suspend must at least last, in microseconds, for the board's power controller
+/// to finish a power-down; None if the tree does not say. The property is specific to this project.
+pub(crate) fn shortest_sleep_us(tree: Fdt<'_>) -> Result<Option<u32>> {
+    let name = "psci-bench,shortest-sleep-us";
+    let Some(node) = find(tree) else {
+        return Ok(None);
+    };
+    match node.u32(name)? {
+        Some(us) if us > SHORTEST_SLEEP_MAX_US => Err(node.error(
+            name,
+            format_args!("{us}, expected 0 to {SHORTEST_SLEEP_MAX_US}"),
+        )),
+        found => Ok(found),
+    }
+}
+
 /// Returns the PSCI conduit.
 pub(crate) fn conduit(tree: Fdt<'_>) -> Result<Conduit> {
     let Some(node) = find(tree) else {

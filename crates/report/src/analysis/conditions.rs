@@ -15,7 +15,7 @@ pub enum AllowedDifference {
     Methods,
     /// Different power states.
     States,
-    /// The scenarios have different wake-up patterns or sources.
+    /// The scenarios have different wake-up patterns, sources or shortest sleeps.
     Wakes,
     /// Different boards.
     Boards,
@@ -159,6 +159,14 @@ const WAKE_SOURCE: Condition = condition(
         })
     },
 );
+const SLEEP: Condition = condition(
+    "sleep=",
+    Some(AllowedDifference::Wakes),
+    |(logged, scenario)| {
+        scenario?.conditions.as_ref()?.power_state?;
+        logged.run.plan.as_ref()?.text(Key::Sleep)
+    },
+);
 const SOURCE: Condition = condition("the source of the figures", None, |(_, scenario)| {
     let pmf = scenario?.conditions.as_ref()?.pmf;
     Some(if pmf { "PMF" } else { "the caller" }.to_owned())
@@ -181,10 +189,17 @@ pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE]
 /// Conditions for combining runs. An unknown value counts as different from a known one.
 pub(super) const COMBINED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
 /// Conditions for combining scenarios.
-pub(super) const COMBINED: &[Condition] = &[POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE];
+pub(super) const COMBINED: &[Condition] = &[POWER_STATE, PATTERN, WAKE_SOURCE, SLEEP, SOURCE];
 /// Conditions for comparing scenarios.
-pub(super) const COMPARED: &[Condition] =
-    &[METHOD, POWER_STATE, PATTERN, WAKE_SOURCE, SOURCE, BATCH];
+pub(super) const COMPARED: &[Condition] = &[
+    METHOD,
+    POWER_STATE,
+    PATTERN,
+    WAKE_SOURCE,
+    SLEEP,
+    SOURCE,
+    BATCH,
+];
 
 /// Lists the CPUs by MPIDR or, without one, by cluster, core and thread.
 fn list_of_cpus(run: &Run) -> String {

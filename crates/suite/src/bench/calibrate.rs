@@ -45,7 +45,8 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, participants: Participants) -> Re
     let action = bench.step().action;
     let longest = bench.us(SLEEP_MAX_US);
     let cpus = participants.count(bench.cpu_count()) as u64;
-    let first = bench.us(FIRST_SLEEP_US * cpus);
+    let shortest = bench.us(bench.plan().shortest_sleep_us());
+    let first = bench.us(FIRST_SLEEP_US * cpus).max(shortest);
     bench.waits.begin_trials(first, longest);
     let mut other_failures = 0;
     while let Err((cpu, rejection)) = run_trial(bench, participants) {
@@ -91,6 +92,7 @@ pub(crate) fn calibrate(bench: &mut Bench<'_>, participants: Participants) -> Re
         None => bench.waits.sleep().max(bench.us(UNKNOWN_SLEEP_US)),
         Some(down) => (down * margin).max(bench.us(SLEEP_MIN_US)).min(longest),
     };
+    let sleep = sleep.max(shortest);
     let longest_later = longest.min(sleep.saturating_mul(GROWTH));
     let quiet = quiet_after_wake_up(bench);
     bench.waits.end_trials(sleep, longest_later, quiet);

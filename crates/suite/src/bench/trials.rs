@@ -8,7 +8,7 @@ use crate::measure::{
     Spans, TimeSource, WakeUp, Waker,
 };
 use crate::model::{Cpu, Failure, Skip};
-use crate::plan::ActiveCpus;
+use crate::plan::{ActiveCpus, Plan};
 use hardware::board::{CpuIndex, Mpidr};
 use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Ladder;
@@ -16,7 +16,8 @@ use hardware::spec::stat::Ladder;
 use super::states::UsableState;
 
 /// The first sleep of a trial with the CPU's own timer, in microseconds. The sleep is short because
-/// every run includes these trials. PMF shows whether the power-down took longer.
+/// every run includes these trials. PMF shows whether the power-down took longer. On a board, the
+/// plan's shortest sleep is longer.
 const TIMER_SLEEP_US: u64 = 2_500;
 /// The first sleep of a trial with any other source, which is longer than any power-down takes.
 const OTHER_SLEEP_US: u64 = 10_000;
@@ -131,6 +132,8 @@ pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
+    /// The shortest sleep, in microseconds.
+    shortest_sleep_us: u64,
     /// True if the PSCI_STAT values are read in each trial.
     pub(crate) reads_statistics: bool,
     /// True if the CPU's context is compared before and after each trial.
@@ -140,12 +143,13 @@ pub(crate) struct Trials<'t> {
 }
 
 impl<'t> Trials<'t> {
-    /// Returns trials that read no statistics and check no context.
-    pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu]) -> Self {
+    /// Returns trials according to `plan` that read no statistics and check no context.
+    pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu], plan: &Plan) -> Self {
         Self {
             machine,
             outcomes: alloc::vec![Outcome::default(); cpus.len()],
             cpus,
+            shortest_sleep_us: plan.shortest_sleep_us(),
             reads_statistics: false,
             checks_context: false,
             last_failure: None,
@@ -328,7 +332,7 @@ impl<'t> Trials<'t> {
         };
         let spans = Spans {
             lead_in: facts.ticks(200),
-            sleep: facts.ticks(sleep),
+            sleep: facts.ticks(sleep.max(self.shortest_sleep_us)),
             quiet: facts.ticks(TRIAL_QUIET_US),
             patience: Some(facts.ticks(PATIENCE_US)),
         };

@@ -100,7 +100,7 @@ impl WakeSources {
         self.undeclared.reserve_exact(to_try.len());
         self.barred.reserve_exact(to_try.len());
         let frame = machine.facts().frame;
-        let mut trials = Trials::new(machine, cpus);
+        let mut trials = Trials::new(machine, cpus, plan);
         for (index, state) in to_try.iter().enumerate() {
             let lost_before = trials.count_lost();
             let Err(why) = self.try_state(&mut trials, *state, states) else {

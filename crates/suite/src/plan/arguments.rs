@@ -5,6 +5,8 @@
 use alloc::string::String;
 use core::fmt;
 
+use hardware::board::SHORTEST_SLEEP_MAX_US;
+
 use super::argument_types::{
     ArgumentType, Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, List, Number, Optional,
     PowerState, Scenarios,
@@ -97,6 +99,10 @@ arguments! {
     Wake "wake", wake: Optional<Choice<WakePattern>> = None,
         "The wake-up pattern for parallel rounds; by default, `chain` with `method=tftf` and \
          otherwise `together`. See [wake-up](wake-up.md).";
+    Sleep "sleep", sleep: Optional<Number<0, SHORTEST_SLEEP_MAX_US>> = None,
+        "The shortest time that a CPU stays suspended, in microseconds; by default, the board file's \
+         `shortest-sleep-us`, or 10000. `0`: no longer than the trial shows to be necessary, for \
+         emulators. See [wake-up](wake-up.md#how-long-a-cpu-stays-suspended).";
     End "end", end: Choice<EndAction> = EndAction::Off,
         "The action after the last line.";
     Deepest "deepest", deepest: Optional<PowerState> = None,

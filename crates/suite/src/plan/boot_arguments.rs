@@ -16,6 +16,11 @@ use super::sweep_values::SweepValues;
 /// The time limit for a loop scenario without `loops=`, in seconds: an emulator may be a hundred
 /// times slower than a board.
 pub const LOOPS_LIMIT_S: u32 = 30;
+/// The shortest sleep on a board whose tree does not specify it, in microseconds. ENTER_HW_LOW_PWR
+/// is the firmware's last instruction before its WFI, and only then does a power controller begin
+/// to power down. If the wake-up comes before it has finished, the figures include the rest of the
+/// power-down. TFTF sleeps for 10 to 256 ms, depending on the board.
+const SHORTEST_SLEEP_US: u32 = 10_000;
 /// The default number of operations in a loop.
 const LOOPS: u32 = 1 << 20;
 
@@ -80,6 +85,18 @@ impl Plan {
             Method::Tftf => WakePattern::Chain,
             Method::Warm => WakePattern::Together,
         })
+    }
+
+    /// Sets the shortest sleep, unless it was given as an argument, to the board's.
+    pub fn complete_sleep(&mut self, of_board: Option<u32>) {
+        self.sleep
+            .get_or_insert(of_board.unwrap_or(SHORTEST_SLEEP_US));
+    }
+
+    /// Returns the shortest sleep in microseconds; 0 in a plan that [`Self::complete_sleep`] has not
+    /// completed, as in tests.
+    pub(crate) fn shortest_sleep_us(&self) -> u64 {
+        self.sleep.unwrap_or(0).into()
     }
 
     /// Returns the method that runs first.

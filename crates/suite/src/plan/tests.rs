@@ -188,6 +188,16 @@ fn every_word_is_followed() {
     let staggered = patterns(read("wake=staggered"));
     assert_eq!(staggered, [WakePattern::Staggered; 2]);
 
+    let sleep = |bootargs, of_board| {
+        let mut plan = read(bootargs);
+        plan.complete_sleep(of_board);
+        plan.text(Key::Sleep)
+    };
+    assert_eq!(default.text(Key::Sleep), None);
+    assert_eq!(sleep("", None).as_deref(), Some("10000"));
+    assert_eq!(sleep("", Some(256_000)).as_deref(), Some("256000"));
+    assert_eq!(sleep("sleep=0", Some(256_000)).as_deref(), Some("0"));
+
     let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
     assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
     assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
@@ -259,6 +269,7 @@ const REFUSED: &[(Key, &[&str])] = &[
     ),
     (Key::Contend, &["0", "513", "1K", "0-4"]),
     (Key::CpuOnAfter, &["1000001", "-1", "1ms"]),
+    (Key::Sleep, &["1000001", "-1", "10ms"]),
 ];
 
 #[test]
@@ -306,7 +317,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     (
         "a=b",
-        "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake end \
+        "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake sleep end \
          deepest core samples records loops batch duration period stress footprint timers \
          threshold dirty contend cpu-on-after fitness calls offsets repeats \
          neighbors",

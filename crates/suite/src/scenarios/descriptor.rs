@@ -67,6 +67,7 @@ pub(super) const ROUNDS: &[Key] = &[
     Key::Warmup,
     Key::Method,
     Key::Wake,
+    Key::Sleep,
     Key::CpuOnAfter,
 ];
 

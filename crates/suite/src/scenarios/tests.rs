@@ -382,6 +382,23 @@ fn a_loss_begins_a_parallel_scenario_anew() {
 }
 
 #[test]
+fn no_cpu_sleeps_for_less_than_the_shortest_sleep() {
+    for (bootargs, least) in [("sleep=30000", 30_000), ("sleep=0", 500)] {
+        let ran = run(
+            Fake::new(4),
+            &std::format!("iterations=2 method=tftf,warm {bootargs}"),
+        );
+        let sleeps = ran.fake.trials.iter().chain(&ran.fake.requested_rounds);
+        let shortest = sleeps
+            .filter(|round| round.action().sleeps())
+            .map(|round| round.spans.sleep)
+            .min();
+        let ticks = ran.fake.facts().ticks(least);
+        assert_eq!(shortest, Some(ticks), "{bootargs}");
+    }
+}
+
+#[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
     // The CPU goes down before the first wake-up, in the same tick, or later.
     for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {

@@ -355,6 +355,9 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
             pl011@9000000")),
     ], "...345678/a-rather-long-name-of-a-bus@12345678/pl011@9000000 compatible: missing"),
 
+    (Juno, &[Set("/firmware/psci", "psci-bench,shortest-sleep-us", Cells(&[1_000_001]))],
+        "/firmware/psci psci-bench,shortest-sleep-us: 1000001, expected 0 to 1000000"),
+
     // Idle state levels that contradict other properties.
     (Juno, &[Set("/cpus/idle-states/cluster-sleep-0", "psci-bench,power-level", Cells(&[4]))],
         "/cpus/idle-states/cluster-sleep-0 psci-bench,power-level: 0x4, expected 0 to 3"),

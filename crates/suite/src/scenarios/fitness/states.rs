@@ -144,7 +144,8 @@ fn check_waker(
 ) {
     let has_statistics = fitness.facts().stat;
     let lost_before = fitness.lost();
-    let mut trials = Trials::new(fitness.machine, fitness.setting.cpus);
+    let setting = fitness.setting;
+    let mut trials = Trials::new(fitness.machine, setting.cpus, setting.plan);
     trials.reads_statistics = has_statistics;
     trials.checks_context = true;
     let verdict = trials.try_waker(cpu, waker, state);

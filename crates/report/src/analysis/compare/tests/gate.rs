@@ -97,6 +97,32 @@ fn another_question_is_refused_unless_an_option_passes_over_it() {
     );
 }
 
+/// A log from before the argument existed has no value.
+#[test]
+fn suspends_with_other_shortest_sleeps_are_refused() {
+    let with_sleep = |sleep| {
+        let mut logged = suite();
+        logged.run.plan.as_mut().expect("a plan").sleep = sleep;
+        logged
+    };
+    let refused = |new, old, across| {
+        let sides = [new, old].map(with_sleep);
+        let comparison = try_compare(&sides[0], &sides[1], across).expect("comparable");
+        let refused = comparison.refused.iter();
+        refused
+            .map(|refusal| refusal.why.clone())
+            .collect::<Vec<_>>()
+    };
+    let why = "sleep= is 0, but 10000 in the baseline; --across wakes ignores this";
+    let suspends = refused(Some(0), Some(10_000), "");
+    assert!(!suspends.is_empty() && suspends.iter().all(|found| found == why));
+    // PSCI_VERSION does not sleep.
+    assert!(suspends.len() < suite().run.scenarios.len(), "{suspends:?}");
+    for (new, across) in [(Some(0), "wakes"), (None, ""), (Some(10_000), "")] {
+        assert!(refused(new, Some(10_000), across).is_empty());
+    }
+}
+
 #[test]
 fn differences_that_are_passed_over_are_named() {
     let mut old = edited(edits::board);
