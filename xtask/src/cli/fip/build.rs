@@ -58,7 +58,7 @@ pub struct SourceArguments {
     /// Source tree of Mbed TLS, for platforms that need it.
     #[arg(long, value_name = "DIR")]
     pub mbedtls: Option<PathBuf>,
-    /// Build TF-A with DEBUG=1.
+    /// Build TF-A with DEBUG=1, and print the payload's boot marks.
     #[arg(long)]
     pub debug: bool,
     /// Variable for TF-A's makefile; may be repeated.
@@ -140,10 +140,19 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<()> {
         if let Some(payload) = &arguments.payload {
             image.extend(["--base".to_owned(), payload.display().to_string()]);
         }
+        if source.debug {
+            image.push("--bootlog".to_owned());
+        }
         let lines = commands(&workspace, &plan, out, &image)?;
         return Ok(writeln!(Out::default(), "{}", lines.join("\n"))?);
     }
-    let make_image = || tree.make_image(&workspace, &board, payload);
+    let make_image = || {
+        let mut image = tree.make_image(&workspace, &board, payload)?;
+        if source.debug {
+            image::enable_boot_log(&mut image)?;
+        }
+        Ok(image)
+    };
     let files = contents(&workspace, &plan, make_image)?;
     folder.write(&files)?;
     say_result(out, files.len());
