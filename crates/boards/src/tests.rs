@@ -1,6 +1,7 @@
 //! Tests for the real board files and for modified versions of a made-up board file.
 
 mod changes;
+mod pages;
 mod real;
 mod refused;
 mod trees;

@@ -67,14 +67,15 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
 }
 
 /// Returns the path and the text of the README, and of each page in docs/, in tools/ and in the
-/// tools' folders, from the checkout at `root`.
+/// tools' and the boards' folders, from the checkout at `root`.
 ///
 /// # Panics
 /// Panics if a page cannot be read.
 pub fn pages(root: &Path) -> Vec<(PathBuf, String)> {
     let tools = entries(&root.join("tools"));
-    let in_tools = tools.iter().filter(|path| path.is_dir());
-    let pages = in_tools.flat_map(|folder| entries(folder));
+    let boards = entries(&root.join("platforms"));
+    let folders = tools.iter().chain(&boards).filter(|path| path.is_dir());
+    let pages = folders.flat_map(|folder| entries(folder));
     entries(&root.join("docs"))
         .into_iter()
         .chain(pages)
