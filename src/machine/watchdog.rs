@@ -27,8 +27,13 @@ impl WatchdogDriver {
         let registers = MappedRegisters::map(tables, description.registers())
             .map_err(|_| NoWatchdog::NotThere)?;
         let kind = description.kind;
-        let address = registers.region().base + u64::from(kind.identification());
-        let identification = probe::try_read_word(address).ok_or(NoWatchdog::NotThere)?;
+        let identification = match kind.identification() {
+            Some(offset) => {
+                let address = registers.region().base + u64::from(offset);
+                probe::try_read_word(address).ok_or(NoWatchdog::NotThere)?
+            }
+            None => 0,
+        };
         let driver = Driver::new(Mmio::new(registers), kind, identification, (least, hz))?;
         Ok(Self {
             description,

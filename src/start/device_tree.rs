@@ -5,6 +5,10 @@
 //! above the first 64 KiB. The memory at that address must be readable, which is tested by a probe
 //! that survives an abort, and must start with the device tree magic number. X1 guarantees that X3
 //! is the address of a transfer list, so a damaged list is an error.
+//!
+//! X2 is the address of the tree on STM32MP2, but the size of BL32 on i.MX 8M (TF-A 2.12,
+//! `plat/st/stm32mp2/bl31_plat_setup.c`, `plat/imx/imx8m`). A probe of a size accesses whatever device is
+//! at that address. X2 must therefore be in the same gigabyte as the image, which is in memory.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,6 +23,9 @@ use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 /// The payload does not look for a device tree below this address.
 const LOWEST: u64 = 0x1_0000;
+
+/// The size of the aligned region that contains the image, and in which X2 may be an address.
+const NEARBY: u64 = 1 << 30;
 
 /// The device tree magic number as a little-endian CPU loads it (Devicetree Specification v0.4,
 /// section 5.2).
@@ -101,7 +108,9 @@ pub fn find_device_tree(
             });
         }
     }
-    for (number, address) in [(0, x0), (2, x2)] {
+    let is_near = x2 / NEARBY == layout::image().base / NEARBY;
+    let candidates = [Some((0, x0)), is_near.then_some((2, x2))];
+    for (number, address) in candidates.into_iter().flatten() {
         if let Some(header) = header(tables, address, MAGIC) {
             let source = format!("at {address:#x} (X{number})");
             let taken = take(tables, address, &header);

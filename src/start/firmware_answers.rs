@@ -9,6 +9,7 @@ use hardware::spec::smccc::Service;
 use smccc::arch::Version;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 use suite::measure::{Counter, NoCpuOff};
+use suite::plan::{Plan, Timestamps, Use};
 
 use crate::machine::boot_marks;
 use crate::machine::call::firmware;
@@ -34,8 +35,9 @@ pub struct FirmwareAnswers {
 }
 
 impl FirmwareAnswers {
-    /// Queries the firmware on `board`; `counter` is the counter that the payload uses.
-    pub fn query(board: &Board<'_>, counter: Counter) -> Self {
+    /// Queries the firmware on `board`; `counter` is the counter that the payload uses. What `plan`
+    /// rules out is not queried.
+    pub fn query(board: &Board<'_>, plan: &Plan, counter: Counter) -> Self {
         let psci_version = or_give_up(
             firmware::version().map_err(ReturnCode::from),
             "PSCI_VERSION: firmware returned ",
@@ -48,12 +50,15 @@ impl FirmwareAnswers {
             state_format: firmware::state_format(),
             // PMF reads CNTPCT, so it is useful only if the payload reads CNTPCT too.
             pmf: match counter {
+                _ if plan.timestamps == Timestamps::Caller => Err(ReadError::Argument),
                 Counter::Virtual => Err(ReadError::NotImplemented),
                 Counter::Physical | Counter::PhysicalTwice(_) => {
                     firmware::find_pmf(registers::mpidr())
                 }
             },
-            no_cpu_off: if board.forbids_cpu_off {
+            no_cpu_off: if plan.cpu_off == Use::Off {
+                Some(NoCpuOff::Argument)
+            } else if board.forbids_cpu_off {
                 Some(NoCpuOff::Forbidden)
             } else {
                 (!firmware::has_cpu_off()).then_some(NoCpuOff::NotListed)

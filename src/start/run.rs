@@ -42,6 +42,7 @@ pub fn main(state: BootState) -> ! {
         boot_area,
         heap,
         has_firmware,
+        has_trapped_write,
     } = state;
     HEAP.add(heap.into_bytes());
     let (block, damage) = parameters(&tables);
@@ -60,6 +61,9 @@ pub fn main(state: BootState) -> ! {
         boot_marks::enable();
     }
     boot_marks::reach(BootStage::Mmu);
+    if has_trapped_write {
+        boot_marks::reach(BootStage::Trapped);
+    }
     let found = device_tree::find_device_tree(&mut tables, &block, loader_registers);
     if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
         // This UART is the only candidate.

@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
-use hardware::board::{Board, Cpu, CpuIndex, LabelSource, NoWatchdog};
+use hardware::board::{Board, Cpu, CpuIndex, LabelSource, NoFrame, NoWatchdog};
 use hardware::devices::its::ItsTables;
 use hardware::image::BootStage;
 use hardware::spec::region::Region;
@@ -14,7 +14,7 @@ use hardware::spec::ticks::Clock;
 use suite::bench::Needs;
 use suite::measure::{Facts, Operation, Tally};
 use suite::model::{self as model, Head, Run, RunId, RunParts};
-use suite::plan::{Plan, ScenarioId};
+use suite::plan::{Plan, ScenarioId, Use};
 use suite::record::FORMAT;
 
 use super::firmware_answers::FirmwareAnswers;
@@ -61,7 +61,7 @@ pub fn prepare(
 ) -> (Lead, Run) {
     let needs = Needs::compute(plan, board.cpu_count, board.idle_states.count());
     let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
-    let answers = FirmwareAnswers::query(board, path.counter());
+    let answers = FirmwareAnswers::query(board, plan, path.counter());
     let caches = registers::read_identity(answers.is_kvm).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
@@ -71,14 +71,12 @@ pub fn prepare(
     let mut memory =
         working_memory::find_working_memory(&mut tables, board, &needs, extra_bytes, start.used);
     working_memory::map_devices(&mut tables, board);
-    let (cpus, labels) = cpus(board);
+    let (cpus, labels) = cpus(board, plan);
     let lead = find_lead(cpus);
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
     let waiter = waiter(&mut tables, board, path);
-    let timer_frame = board
-        .timer_frame
-        .and_then(|frame| TimerFrameDriver::open(&mut tables, frame, path));
-    let watchdog = watchdog(&mut tables, board, waiter.clock);
+    let timer_frame = timer_frame(&mut tables, board, plan, path);
+    let watchdog = watchdog(&mut tables, board, plan, waiter.clock);
     let parts = RoundParts {
         no_cpu_off: answers.no_cpu_off,
         guard_timer: waiter.timer.find_guard(&board.timers),
@@ -109,7 +107,7 @@ pub fn prepare(
     });
     let run = Run {
         id: Some(id),
-        head: Some(head(board, labels)),
+        head: Some(head(board, cpus, labels)),
         facts: Some(facts),
         plan: Some(*plan),
         cpus: cpus.iter().map(model::Cpu::from).collect(),
@@ -140,13 +138,23 @@ fn find_lead(cpus: &[Cpu]) -> CpuIndex {
     }
 }
 
-fn head(board: &Board<'_>, labels: LabelSource) -> Head {
+/// Checks that the helper in the plan is a CPU.
+fn check_helper(cpus: &[Cpu], plan: &Plan) {
+    let is_helper = |cpu: &Cpu| Some(cpu.mpidr) == plan.helper;
+    if let Some(mpidr) = plan.helper
+        && !cpus.iter().any(is_helper)
+    {
+        refuse(&format_args!("helper={mpidr}: no cpu node has this reg"));
+    }
+}
+
+fn head(board: &Board<'_>, cpus: &[Cpu], labels: LabelSource) -> Head {
     Head {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_string(),
         model: board.model.to_string(),
         labels,
-        cpus: board.cpu_count as u16,
+        cpus: cpus.len() as u16,
     }
 }
 
@@ -162,9 +170,19 @@ fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
     (0..len).map(make).collect::<Vec<T>>().leak()
 }
 
-fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
+/// Returns the CPUs that the plan uses. A board's first run uses the lead and the last other CPU.
+fn cpus(board: &Board<'_>, plan: &Plan) -> (&'static [Cpu], LabelSource) {
     let listed = board.cpus(registers::mpidr_counts_threads());
-    let (labels, cpus) = or_refuse(listed, "device tree: ");
+    let (labels, mut cpus) = or_refuse(listed, "device tree: ");
+    check_helper(&cpus, plan);
+    if plan.scenarios.is_first() {
+        let own = registers::mpidr();
+        let last_other = cpus
+            .iter()
+            .map(|cpu| cpu.mpidr)
+            .rfind(|mpidr| *mpidr != own);
+        cpus.retain(|cpu| cpu.mpidr == own || Some(cpu.mpidr) == last_other);
+    }
     (cpus.leak(), labels)
 }
 
@@ -229,11 +247,27 @@ fn zero_words(bytes: usize) -> &'static [AtomicU64] {
     list(bytes / size_of::<AtomicU64>(), |_| AtomicU64::new(0))
 }
 
+fn timer_frame(
+    tables: &mut TranslationTables,
+    board: &Board<'_>,
+    plan: &Plan,
+    path: CallPath,
+) -> Result<TimerFrameDriver, NoFrame> {
+    match plan.frame {
+        Use::On => TimerFrameDriver::open(tables, board.timer_frame?, path),
+        Use::Off => Err(NoFrame::Argument),
+    }
+}
+
 fn watchdog(
     tables: &mut TranslationTables,
     board: &Board<'_>,
+    plan: &Plan,
     clock: Clock,
 ) -> Result<WatchdogDriver, NoWatchdog> {
+    if plan.watchdog == Use::Off {
+        return Err(NoWatchdog::Argument);
+    }
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree)?;
     WatchdogDriver::new(tables, watchdog, WATCHDOG_S, clock.believed())
 }

@@ -61,6 +61,26 @@ fn a_tree_is_found() {
     entered([7, REGISTER, THERE, THERE + 0x8000], &both, THERE).passes(&[by_x2]);
 }
 
+/// In a firmware with OP-TEE, X2 can be the size of BL32. There is a tree at that address, so reading
+/// it would be noticed.
+#[test]
+fn x2_far_from_the_image_is_not_read() {
+    const FAR: u64 = 0x8800_0000;
+    let why = "no device tree: none is appended to the image, and neither X0 = 0x103 nor X2 = \
+               0x88000000 points to one";
+    let image = [
+        common::loading(&[0x103, 0, FAR, 0]),
+        common::image_of(None, 4),
+    ]
+    .concat();
+    Machine::new("virt,virtualization=on,gic-version=3")
+        .with("-cpu cortex-a57 -smp 4 -m 2048")
+        .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
+        .loaded("handed-over", &tree(), FAR, "")
+        .run()
+        .refuses(&[why]);
+}
+
 /// U-Boot and kexec reserve the tree that they pass.
 #[test]
 fn a_tree_that_reserves_itself_is_found() {

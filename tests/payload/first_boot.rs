@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use follow::explain_marks;
-use hardware::image::BootStage::{self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Tree};
+use hardware::image::BootStage::{
+    self, Board, Caches, CpuOn, Entry, Firmware, Mmu, Suspend, Trapped, Tree,
+};
 use hardware::image::ParameterBlock;
 use runner::build::image::enable_boot_log;
 use runner::qemu::run_spec::{Payload, RunSpec};
@@ -88,13 +90,39 @@ fn a_good_boot_has_all_marks_in_order() {
     let marked = run(marking(plain.clone()));
     let unmarked = run(plain);
     let marks = BootStage::ALL.map(|stage| marked.text.find(&format!("<{}>", stage.letter())));
-    assert!(marks.is_sorted() && marks[0].is_some(), "{marks:?}");
+    assert_eq!(marks[Trapped as usize], None);
+    let printed = marks.iter().flatten();
+    assert!(printed.clone().is_sorted(), "{marks:?}");
+    assert_eq!(printed.count(), BootStage::COUNT - 1);
     assert_eq!(BootStage::last_in(&marked.text), Some(Suspend));
     assert_eq!(BootStage::last_in(&unmarked.text), None);
     assert_eq!(
         common::rt_instr(&marked.text),
         common::rt_instr(&unmarked.text)
     );
+}
+
+/// The CPU lacks these registers, so writing to them without a check has the same effect as a trap.
+#[test]
+fn trapped_writes_are_stepped_over_and_marked() {
+    const NOP: [u8; 4] = 0xd503_201f_u32.to_le_bytes();
+    let mut image = common::image(2, "iterations=1 warmup=0 only=susp_deep_serial");
+    let writes = common::offset_of("extensions_start")..common::offset_of("extensions_end");
+    let mut checks = 0;
+    for word in image[writes].chunks_exact_mut(4) {
+        let is_equal_branch = word[3] == 0x54 && word[0] & 0x1f == 0;
+        if is_equal_branch {
+            word.copy_from_slice(&NOP);
+            checks += 1;
+        }
+    }
+    assert_eq!(checks, 6);
+    let ran = common::expect_pass(&RunSpec {
+        payload: Payload::Image(marking(image)),
+        ..common::spec("--smp 2", "")
+    });
+    let marks = ran.text.replace('\r', "");
+    assert!(marks.contains("<M>\n<X>\n<T>"), "{}", ran.text);
 }
 
 #[test]

@@ -153,6 +153,7 @@ const HARMLESS: &[&str] = &[
     "suspend-late",
     "gic-enables-lost",
     "stall-locked",
+    "suspend-keeps-power",
     "wake-lost",
     // CPU_SUSPEND.
     "stall,function=1",

@@ -9,6 +9,7 @@ mod explanations;
 mod faults;
 mod figures;
 mod first_boot;
+mod first_run;
 mod fitness;
 mod hostile;
 mod identity;

@@ -172,6 +172,7 @@ fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
 fn watchdog_nodes(watchdog: &WatchdogEntry) -> Vec<DeviceTreeNode> {
     let node = nodes::watchdog(&watchdog.frames(), watchdog.interrupt());
     match watchdog {
+        WatchdogEntry::Imx { .. } => vec![node.with_property("compatible", "fsl,imx21-wdt")],
         WatchdogEntry::SbsaGwdt { .. } => vec![node.with_property("compatible", "arm,sbsa-gwdt")],
         WatchdogEntry::Sp805 { clock, .. } => {
             let clock = DeviceTreeNode::new_unchecked("watchdog-clock")

@@ -21,6 +21,9 @@ pub struct UartEntry {
     pub reg_io_width: Option<u8>,
     /// The baud rate that the firmware sets, if it is not 115200.
     pub baud: Option<NonZeroU32>,
+    /// The base address of the UART on which the firmware at EL3 reports a crash, if it is another
+    /// one.
+    pub el3_base: Option<u64>,
 }
 
 impl UartEntry {
@@ -163,13 +166,15 @@ pub enum WatchdogEntry {
         /// The INTID of WS0, an SPI.
         interrupt: IntId,
     },
+    /// WDOG of an i.MX.
+    Imx { registers: Region },
 }
 
 impl WatchdogEntry {
     /// Returns the frames in device tree binding order.
     pub fn frames(&self) -> Vec<Region> {
         match *self {
-            Self::Sp805 { registers, .. } => vec![registers],
+            Self::Sp805 { registers, .. } | Self::Imx { registers } => vec![registers],
             Self::SbsaGwdt {
                 control, refresh, ..
             } => vec![control, refresh],
@@ -180,6 +185,7 @@ impl WatchdogEntry {
         match *self {
             Self::Sp805 { interrupt, .. } => interrupt,
             Self::SbsaGwdt { interrupt, .. } => Some(interrupt),
+            Self::Imx { .. } => None,
         }
     }
 }

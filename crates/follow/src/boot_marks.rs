@@ -28,11 +28,18 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         ],
         BootStage::Caches => [
             "caches are off, but the MMU is not on or the emergency UART is not mapped",
-            "relocations or translation tables were written to memory that is not RAM",
-            "check the load address, and whether it is followed by enough RAM for the header's image_size",
+            "relocations or translation tables were written to memory that is not RAM, or the emergency \
+             UART is not at its address",
+            "check the load address, whether it is followed by enough RAM for the header's image_size, \
+             and the UART's address",
         ],
         BootStage::Mmu => [
             "the MMU and caches are on, but no device tree was found",
+            "no tree is appended, and X0, X2 and X3 do not contain the address of one",
+            "append a tree: cargo xtask image --board NAME, or --dtb FILE",
+        ],
+        BootStage::Trapped => [
+            "the same as with <M>, but the firmware traps writes to TCR2, SCTLR2 or GCSCR",
             "no tree is appended, and X0, X2 and X3 do not contain the address of one",
             "append a tree: cargo xtask image --board NAME, or --dtb FILE",
         ],
@@ -51,7 +58,8 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
             "the firmware has responded, but the interrupt controller or the timer does not work",
             "the tree's GIC addresses or timer interrupts are wrong, or the firmware does not \
              share the GIC",
-            "compare the tree's interrupt-controller and timer nodes with the board's manual",
+            "read the line that follows the mark: it names the GIC or the timer. If there is none, \
+             an access to the GIC never ended",
         ],
         BootStage::Gic => [
             "the interrupt controller and the timer work, but CPU_ON has not been called",
@@ -67,7 +75,8 @@ const fn explanation(stage: BootStage) -> [&'static str; 3] {
         BootStage::Suspend => [
             "a suspend call was made, but nothing has been printed since",
             "the power_state is wrong for this firmware, or nothing wakes the CPU",
-            "try --args only=psci_version_parallel, then a shallower state with core= and deepest=",
+            "try --args \"only=first end=park\", then a shallower state with core= and deepest=, and a \
+             longer sleep=",
         ],
     }
 }

@@ -221,7 +221,7 @@ left_el3:
 
     bl      invalidate_written          // and no stale line may be loaded
 
-    bl      cpu_setup                   // MMU and caches on
+    bl      cpu_setup                   // MMU and caches on; x8
     add     x9, x27, #{BOOT_STACK_TOP}
     mov     sp, x9
     str     x9, [sp, #-16]!             // like a channel's first word: vectors.S
@@ -232,7 +232,7 @@ left_el3:
     b       11f
 10: msr     tpidr_el1, x9
 11:
-    mov     x7, x29                     // was EL3 left?
+    orr     x7, x29, x8, lsl #1         // was EL3 left? was a write trapped?
     mov     x29, xzr                    // the last frame
     mov     x30, xzr
     mov     x0, x20                     // the loader's X0 to X3,
@@ -488,9 +488,8 @@ layout:
 1:  ret
 
 // Clears TCR2, SCTLR2 and GCSCR at one exception level if the CPU has them: they extend TCR and
-// SCTLR, and are not reset. Firmware must permit that level to write to them (SCR_EL3.TCR2En,
-// SCTLR2En, GCSEn), as Linux also requires. Uses x13.
-.macro clear_unknown tcr2, sctlr2, gcscr
+// SCTLR, and are not reset. Uses x13.
+.macro clear_extensions tcr2, sctlr2, gcscr
     mrs     x13, s3_0_c0_c7_3           // ID_AA64MMFR3_EL1
     tst     x13, #0xf                   // TCRX
     b.eq    .Lno_tcr2\@
@@ -507,16 +506,43 @@ layout:
 .Lno_gcs\@:
 .endm
 
+// Sets the vectors, and clears the registers that extend TCR and SCTLR. Firmware must permit this
+// exception level to write to them (SCR_EL3.TCR2En, SCTLR2En, GCSEn), as Linux also requires. If it
+// does not, the write causes an exception, which vectors.S steps over. In: x9 = the vectors.
+// Out: x8 = 1 if that has happened, otherwise 0. Uses x13, x14.
+    .global set_vectors
+set_vectors:
+    mov     x8, xzr
+    mov     x14, x30                    // an exception uses no register but x8
+    msr     contextidr_el1, xzr         // vectors.S: not in a handler,
+    mrs     x13, CurrentEL
+    tbz     x13, #3, 1f
+    msr     tpidr_el2, xzr              //   and no stack
+    msr     vbar_el2, x9
+    isb
+    .global extensions_start
+extensions_start:
+    clear_extensions s3_4_c2_c0_3, s3_4_c1_c0_3, s3_4_c2_c5_0
+    ret     x14
+1:  msr     tpidr_el1, xzr
+    msr     vbar_el1, x9
+    isb
+    clear_extensions s3_0_c2_c0_3, s3_0_c1_c0_3, s3_0_c2_c5_0
+    .global extensions_end
+extensions_end:
+    ret     x14
+
 // ---------------------------------------------------------------------------
 // Sets up everything a CPU needs before it runs Rust (vectors, MMU, caches), using only registers.
 // SErrors stay masked: dumping a pending one needs a stack, which only the caller has. In: x30.
-// Uses x9 to x15. Preserves x19 to x28.
+// Out: x8 = 1 if a register could not be cleared (set_vectors). Uses x9 to x15. Preserves x19 to x28.
 cpu_setup:
     mov     x15, x30
     bl      layout                      // x10; writes HCR_EL2
     msr     spsel, #1
     adrp    x9, vectors
     add     x9, x9, :lo12:vectors
+    bl      set_vectors                 // x8
     adrp    x11, root_table             // the only load: see root_table
     ldr     x11, [x11, :lo12:root_table]
     mov     x12, #{MAIR}
@@ -535,12 +561,7 @@ cpu_setup:
     orr     x14, x14, #(1 << 31)        //   RES1
 2:  mrs     x13, CurrentEL
     tbz     x13, #3, 3f
-
-    clear_unknown s3_4_c2_c0_3, s3_4_c1_c0_3, s3_4_c2_c5_0
-    msr     contextidr_el1, xzr         // vectors.S: not in a handler
-    msr     vbar_el2, x9                // EL2
-    msr     tpidr_el2, xzr              // Rust sets it to this CPU's channel
-    msr     mair_el2, x12
+    msr     mair_el2, x12               // EL2
     msr     ttbr0_el2, x11
     msr     tcr_el2, x14
     msr     cntvoff_el2, xzr            // CNTVCT = CNTPCT
@@ -562,11 +583,7 @@ cpu_setup:
     isb
     ret     x15
 
-3:  clear_unknown s3_0_c2_c0_3, s3_0_c1_c0_3, s3_0_c2_c5_0
-    msr     contextidr_el1, xzr
-    msr     vbar_el1, x9                // EL1
-    msr     tpidr_el1, xzr
-    msr     mair_el1, x12
+3:  msr     mair_el1, x12               // EL1
     msr     ttbr0_el1, x11
     msr     tcr_el1, x14
     mov     x9, #({SCTLR_EL1} & 0xffff)

@@ -125,11 +125,14 @@ pub struct BootState {
     pub heap: Pages,
     /// False if the loader entered the image at EL3, the firmware's exception level.
     pub has_firmware: bool,
+    /// True if the firmware trapped a write to a register that extends TCR or SCTLR.
+    pub has_trapped_write: bool,
 }
 
 /// Enters Rust from `boot.S`, on the boot stack, with the MMU and caches on. The arguments are the
 /// loader's X0 to X3, the next free translation table, 1 if the control registers use the EL1
-/// layout, the address of the boot area, and 1 if the loader entered the image at EL3.
+/// layout, the address of the boot area, and flags: bit 0 is set if the loader entered the image at
+/// EL3, and bit 1 if a write to a register that extends TCR or SCTLR was trapped.
 extern "C" fn enter(
     x0: u64,
     x1: u64,
@@ -138,7 +141,7 @@ extern "C" fn enter(
     next_table: u64,
     layout: u64,
     boot_area: u64,
-    left_el3: u64,
+    flags: u64,
 ) -> ! {
     let boot_area = Region {
         base: boot_area,
@@ -155,6 +158,7 @@ extern "C" fn enter(
         boot_area,
         // SAFETY: boot.S has mapped these pages, and no other code uses them.
         heap: unsafe { Pages::mapped(heap) },
-        has_firmware: left_el3 == 0,
+        has_firmware: flags & 1 == 0,
+        has_trapped_write: flags & 2 != 0,
     })
 }

@@ -1,8 +1,8 @@
-// Exception vectors. The payload runs with interrupts masked and polls for them. All but two
+// Exception vectors. The payload runs with interrupts masked and polls for them. All but three
 // exceptions are fatal for the CPU: every vector but one saves a full frame and calls exception().
-// The two non-fatal exceptions are a fault in a probe's read (probe.rs), which is stepped over, and an
-// IRQ taken with SP_EL0, which a CPU uses only while it takes its timer's interrupts (timer_load.S,
-// interrupted_call.S).
+// The three non-fatal exceptions are a fault in a probe's read (probe.rs) and a trapped write in
+// set_vectors (boot.S), which are stepped over, and an IRQ taken with SP_EL0, which a CPU uses only
+// while it takes its timer's interrupts (timer_load.S, interrupted_call.S).
 //
 // The stack may be the cause of the failure, so the frame is saved on the CPU's emergency stack,
 // above its ordinary one: TPIDR holds the address of the CPU's channel, whose first word is the top
@@ -61,7 +61,7 @@ vector_common:
     mrs     x1, tpidr_el2               // EL2: the channel
     b       2f
 1:  mrs     x1, tpidr_el1               // EL1
-2:  cbz     x1, 6f                      // no stack yet
+2:  cbz     x1, 10f                     // no stack yet
     ldr     x1, [x1]                    // top of the ordinary stack
     add     x1, x1, #{EMERGENCY_STACK}  // top of the emergency stack
     mov     sp, x1
@@ -100,11 +100,11 @@ vector_common:
 5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
 
-    // If one of the probe's three reads (8 bytes apart) faulted, return 0 to the probe's caller.
+    // If one of the probe's four reads (8 bytes apart) faulted, return 0 to the probe's caller.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
     sub     x7, x3, x7
-    cmp     x7, #16
+    cmp     x7, #24
     b.hi    9f
     tst     x7, #7
     b.ne    9f
@@ -129,14 +129,43 @@ vector_common:
     yield
     b       6b
 
-// probe(x0 = address, x1 = 0, 1 or 2): returns x0 = 1 and x1 = the word at that address (0), the byte
-// (1) or ICC_SRE_EL1 (2), or x0 = 0.
+    // Before there is a stack, only a trapped write in set_vectors (boot.S) is stepped over. Memory is
+    // not accessed, because the caches may be off.
+10: mrs     x1, CurrentEL
+    tbz     x1, #3, 11f
+    mrs     x1, elr_el2
+    b       12f
+11: mrs     x1, elr_el1
+12: adrp    x0, extensions_start
+    add     x0, x0, :lo12:extensions_start
+    cmp     x1, x0
+    b.lo    6b
+    adrp    x0, extensions_end
+    add     x0, x0, :lo12:extensions_end
+    cmp     x1, x0
+    b.hs    6b
+    add     x1, x1, #4
+    mov     x8, #1                      // for set_vectors
+    mrs     x0, CurrentEL
+    tbz     x0, #3, 13f
+    msr     elr_el2, x1
+    b       14f
+13: msr     elr_el1, x1
+14: msr     contextidr_el1, xzr         // handled
+    mrs     x0, tpidr_el0
+    mrs     x1, tpidrro_el0
+    eret
+
+// probe(x0 = address, x1 = 0 to 3): returns x0 = 1 and x1 = the word at that address (0), the byte (1),
+// ICC_SRE_EL1 (2) or DBGPRCR_EL1 (3), or x0 = 0.
     .section .text.probe, "ax"
     .global probe
 probe:
     mov     x2, x0
     mov     x0, #1                      // assume success
-    tbnz    x1, #1, probe_register
+    cmp     x1, #2
+    b.hi    probe_power
+    b.eq    probe_register
     cbnz    x1, probe_byte
     .global probe_load
 probe_load:
@@ -148,4 +177,7 @@ probe_byte:
     ret
 probe_register:
     mrs     x1, icc_sre_el1             // undefined without a GICv3 CPU interface
+    ret
+probe_power:
+    mrs     x1, dbgprcr_el1             // undefined if a hypervisor or an emulator lacks it
     ret

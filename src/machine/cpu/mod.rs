@@ -3,5 +3,6 @@
 pub mod cache_lines;
 pub mod cycle_counter;
 pub mod instructions;
+pub mod power_mark;
 pub mod registers;
 pub mod sysreg;

@@ -58,7 +58,7 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
         midr: midr(),
         caches,
         frequency: counter_frequency(),
-        clock_mhz: None,
+        ..Identity::default()
     }
 }
 

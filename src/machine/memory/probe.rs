@@ -8,6 +8,7 @@ enum Read {
     Word = 0,
     Byte = 1,
     IccSreEl1 = 2,
+    DbgprcrEl1 = 3,
 }
 
 /// Reads the word at `address`, or returns None if it cannot be read. vectors.S skips a fault only
@@ -31,12 +32,19 @@ pub fn has_icc_sre() -> bool {
     probe(Read::IccSreEl1, 0).is_some()
 }
 
+/// Returns true if a debugger keeps this CPU's power on (DBGPRCR_EL1.CORENPDRQ, which is also
+/// EDPRCR.CORENPDRQ), so that no power-down takes place.
+pub fn is_power_kept_on() -> bool {
+    probe(Read::DbgprcrEl1, 0).is_some_and(|value| value & 1 != 0)
+}
+
 fn probe(read: Read, address: u64) -> Option<u32> {
     let readable: u64;
     let value: u64;
     // SAFETY: probe loads one word or byte or reads one register, stores nothing, and changes only
-    // x0 to x2 and x30; it returns 0 if its read faults. Reading ICC_SRE_EL1 has no effect. A load from a device register can affect only the device, so
-    // the probe never changes program memory, regardless of the address.
+    // x0 to x2, x30 and the flags; it returns 0 if its read faults. Reading ICC_SRE_EL1 or DBGPRCR_EL1
+    // has no effect. A load from a device register can affect only the device, so the probe never
+    // changes program memory, regardless of the address.
     unsafe {
         asm!(
             "bl probe",

@@ -20,10 +20,12 @@ use crate::machine::call::call_path::{CallPath, FirmwareFunction, ReturnPath, Ti
 use crate::machine::call::firmware;
 use crate::machine::call::operation_loop::{self, LoopParts};
 use crate::machine::cpu::cache_lines::DirtyLines;
+use crate::machine::cpu::power_mark::PowerMark;
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
 use crate::machine::gic::its::ItsDriver;
 use crate::machine::gic::target::GicError;
+use crate::machine::memory::probe;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
 use crate::machine::round::lead_watch::LeadWatch;
@@ -86,6 +88,7 @@ impl Participant {
         timer.disarm();
         self.channel.identity.call_once(|| Identity {
             clock_mhz: cycle_counter::measure_clock_mhz(&self.parts.waiter),
+            power_kept_on: probe::is_power_kept_on(),
             ..registers::read_identity(self.parts.is_kvm_guest)
         });
         gic.init_cpu(&self.channel.gic, &[timer.intid])?;
@@ -280,11 +283,11 @@ impl Participant {
     ///
     /// 1. Before the CPU is ready: read PSCI_STAT.
     /// 2. Wait for start.
-    /// 3. Arm the wake-up ([`Self::arm_wake_up`]), and read the context that the suspend should
-    ///    keep.
+    /// 3. Arm the wake-up ([`Self::arm_wake_up`]), read the context that the suspend should keep,
+    ///    and set the mark that it should not.
     /// 4. Spin until the call, and arm the racing timer, if there is one.
     /// 5. Make the timed calls. Nothing may come between them.
-    /// 6. After the return: compare the context, and set up the CPU and GIC again
+    /// 6. After the return: compare the context and the mark, and set up the CPU and GIC again
     ///    ([`Self::set_up_after_suspend`]).
     /// 7. [`Self::finish_suspend`]: wake the next CPU, wait for quiet end, then read the timestamps
     ///    and PSCI_STAT.
@@ -316,6 +319,9 @@ impl Participant {
         } else {
             None
         };
+        let marks_power =
+            order.round.marks_power && order.action.sleep_is_powerdown() == Some(true);
+        let mark = if marks_power { PowerMark::set() } else { None };
         waiter.path.spin_until(call_at);
         if let Some(expires_in) = order.race {
             let expires_at = waiter.now() + expires_in;
@@ -328,6 +334,10 @@ impl Participant {
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
         if let Some(context_before) = context {
             suspended.kept = Some(context_before.compare(&self.read_context(), call.return_path));
+        }
+        if let Some(mark) = mark {
+            let is_kept = mark.is_kept();
+            suspended.kept_power = (call.return_path == ReturnPath::Resumed).then_some(is_kept);
         }
         self.set_up_after_suspend(order, call.return_path);
         let calls = SuspendCalls {

@@ -134,3 +134,16 @@ fn a_stray_sgi_at_each_call() {
     )
     .complete_but(&UNTOUCHED, &[]);
 }
+
+/// The CPU goes through the whole power-down and warm boot, but does not lose its power.
+#[test]
+fn a_suspend_that_keeps_the_power_is_named() {
+    let words = [
+        "Warning: CPU 1.1 kept its power in 0x02010222",
+        "Warning: CPU 1.1 kept its power in 0x00010002",
+    ];
+    let kept = expect_all_samples(&spec(&at_victim("suspend-keeps-power")), &words);
+    kept.lacks(&["CPU 1.0 kept"]);
+    let lost = common::expect_verdict(&common::spec("--icount", "iterations=1 warmup=0"), Pass);
+    lost.lacks(&["kept its power"]);
+}

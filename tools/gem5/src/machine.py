@@ -16,17 +16,12 @@ from m5.objects import (
     AtomicSimpleCPU,
     MinorCPU,
     SimpleMemory,
-    SrcClockDomain,
     VExpress_GEM5_Foundation,
-    VoltageDomain,
 )
 
 
 # The frequency of the system counter (TF-A: SYS_COUNTER_FREQ_IN_TICKS).
 COUNTER_HZ = 100000000
-
-# The clock of the trusted watchdog (TF-A: ARM_SP805_TWDG_CLK_HZ).
-WATCHDOG_CLOCK = "32768Hz"
 
 # The PMU's interrupt, which nothing enables.
 PMU_PPI = 23
@@ -122,10 +117,6 @@ def make_system():
     platform.trusted_sram.range = AddrRange(0x04000000, size="512KiB")
     # TF-A sets CNTFRQ_EL0 to this, but gem5's counter would run at 25 MHz.
     platform.sys_counter.freqs = [COUNTER_HZ]
-    # gem5 would clock the watchdog, which BL1 starts, with the system's clock.
-    platform.trusted_watchdog.clk_domain = SrcClockDomain(
-        clock=WATCHDOG_CLOCK, voltage_domain=VoltageDomain()
-    )
     system = devices.SimpleSystem(
         has_caches, "2GiB", platform=platform, mem_mode=mode
     )

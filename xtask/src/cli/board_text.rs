@@ -190,6 +190,12 @@ pub(super) fn describe(board: &BoardFile) -> String {
     };
     say("CPUs", &numbers);
     say("UART", &board.uart.emergency().to_string());
+    if let Some(base) = board.uart.el3_base {
+        say(
+            "EL3's UART",
+            &format!("{base:#x}, where BL31 reports crashes"),
+        );
+    }
     say("BL33", &format!("loaded at {:#x}", board.load_address));
     if let Some(package) = &board.package {
         say("package", &describe_package(package));

@@ -24,7 +24,7 @@ pub const REFUSED: &[(Changes, &str)] = &[
     (&[("number = 1", "")], "29: missing field `number`"),
     (&[("\nclock = 24_000_000", "")], "49: missing field `clock`"),
     (&[("kind = \"sp805\"", "kind = \"sp806\"")],
-        "50: unknown variant `sp806`, expected `sp805` or `sbsa-gwdt`"),
+        "50: unknown variant `sp806`, expected one of `sp805`, `sbsa-gwdt`, `imx`"),
     (&[("kind = \"sp805\"", "kind = \"sbsa-gwdt\"")],
         "49: unknown field `clock`, expected one of `control`, `refresh`, `interrupt`"),
     (&[("kind = \"fip\"", "kind = \"zip\"")],

@@ -105,13 +105,14 @@ fn check_devices(board: &BoardFile, version: GicVersion, read: &payload::Board<'
     );
     let found_watchdog = read.watchdog.as_ref().map(|watchdog| match watchdog.kind {
         payload::WatchdogKind::Sp805 { clock } => (clock.get(), watchdog.base),
-        payload::WatchdogKind::Sbsa => (0, watchdog.base),
+        payload::WatchdogKind::Sbsa | payload::WatchdogKind::Imx => (0, watchdog.base),
     });
     let own_watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
         WatchdogEntry::Sp805 {
             clock, registers, ..
         } => (u64::from(*clock), registers.base),
         WatchdogEntry::SbsaGwdt { control, .. } => (0, control.base),
+        WatchdogEntry::Imx { registers } => (0, registers.base),
     });
     assert_eq!(found_watchdog, own_watchdog);
 }

@@ -109,12 +109,7 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         } = cpu?;
         let index = is_available.then_some(CpuIndex::new(all.len()));
         if is_available {
-            let labeled = match map {
-                Some(_) => Some(labels::unlabeled(mpidr)),
-                None => labels::from_mpidr(mpidr, mt),
-            };
-            let expected = "Aff3 = 0 if there is no cpu-map";
-            all.push(labeled.ok_or_else(|| node.wrong_value("reg", mpidr.number(), expected))?);
+            all.push(labels::unlabeled(mpidr));
         }
         if let (Some(phandle), Some(_)) = (node.phandle()?, map) {
             if handles
@@ -128,7 +123,10 @@ pub(crate) fn read(tree: Fdt<'_>, count: usize, mt: bool) -> Result<(LabelSource
         }
     }
     let source = match map {
-        None => LabelSource::Mpidr,
+        None => {
+            labels::label_by_mpidr(&mut all, mt);
+            LabelSource::Mpidr
+        }
         Some(map) => {
             labels::from_map(map, &handles, &mut all)?;
             LabelSource::CpuMap

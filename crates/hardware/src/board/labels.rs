@@ -53,27 +53,27 @@ const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 /// The thread number of an unlabeled CPU. No label uses this number.
 const UNLABELED: u16 = u16::MAX;
 
-/// Labels a CPU based on its affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is the
-/// thread, and the other numbers move up by one field. Otherwise Aff3 is not used, and the function
-/// returns `None` if it is nonzero, because two CPUs could get the same label.
-pub(crate) fn from_mpidr(mpidr: Mpidr, mt: bool) -> Option<Cpu> {
+/// Labels all CPUs based on their affinity fields. If `mt` (the MT bit in MPIDR_EL1) is set, Aff0 is
+/// the thread, Aff1 the core, and Aff3 and Aff2 are the cluster. Otherwise Aff0 is the core, and Aff2
+/// and Aff1 are the cluster, which has only 16 bits: if any CPU has an Aff3, Aff1 is part of the core
+/// instead.
+pub(crate) fn label_by_mpidr(cpus: &mut [Cpu], mt: bool) {
     let pair = |high_byte: u8, low_byte: u8| u16::from_be_bytes([high_byte, low_byte]);
-    let (cluster, core, thread) = if mt {
-        (pair(mpidr.aff3(), mpidr.aff2()), mpidr.aff1(), mpidr.aff0())
-    } else if mpidr.aff3() == 0 {
-        (pair(mpidr.aff2(), mpidr.aff1()), mpidr.aff0(), 0)
-    } else {
-        return None;
-    };
-    Some(Cpu {
-        mpidr,
-        cluster,
-        core: core.into(),
-        thread: thread.into(),
-    })
+    let has_aff3 = cpus.iter().any(|cpu| cpu.mpidr.aff3() != 0);
+    for cpu in cpus {
+        let mpidr = cpu.mpidr;
+        let upper = pair(mpidr.aff3(), mpidr.aff2());
+        (cpu.cluster, cpu.core, cpu.thread) = if mt {
+            (upper, mpidr.aff1().into(), mpidr.aff0().into())
+        } else if has_aff3 {
+            (upper, pair(mpidr.aff1(), mpidr.aff0()), 0)
+        } else {
+            (pair(mpidr.aff2(), mpidr.aff1()), mpidr.aff0().into(), 0)
+        };
+    }
 }
 
-/// Returns an unlabeled CPU. [`from_map`] labels it later.
+/// Returns an unlabeled CPU. [`from_map`] or [`label_by_mpidr`] labels it later.
 pub(crate) fn unlabeled(mpidr: Mpidr) -> Cpu {
     Cpu {
         mpidr,

@@ -1,7 +1,8 @@
-//! A watchdog that can reset the board, either an SP805 or an SBSA generic watchdog.
+//! A watchdog that can reset the board: an SP805, an SBSA generic watchdog or an i.MX WDOG.
 //!
-//! See the Linux bindings *watchdog/arm,sp805.yaml* and *watchdog/arm,sbsa-gwdt.yaml*. The watchdog
-//! is optional protection against hangs, so an unusable node is ignored.
+//! See the Linux bindings *watchdog/arm,sp805.yaml*, *watchdog/arm,sbsa-gwdt.yaml* and
+//! *watchdog/fsl-imx-wdt.yaml*. The watchdog is optional protection against hangs, so an unusable node
+//! is ignored.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -38,12 +39,13 @@ impl fmt::Display for Watchdog {
         let name = match self.kind {
             WatchdogKind::Sbsa => "SBSA watchdog",
             WatchdogKind::Sp805 { .. } => "SP805",
+            WatchdogKind::Imx => "i.MX WDOG",
         };
         write!(f, "{name} at {:#x}", self.base)
     }
 }
 
-pub(crate) const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
+pub(crate) const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805 fsl,imx21-wdt";
 /// The prefix of the WDOGCLK clock name, which is `wdog_clk` or, in older trees, `wdogclk`.
 const WDOGCLK: &[u8] = b"wdog";
 
@@ -53,6 +55,9 @@ pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     let base = page(node)?;
     let kind = match node.compatible_with(COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,
+        // Layerscape SoCs have a big-endian WDOG.
+        Some(2) if node.value("big-endian").is_some() => return None,
+        Some(2) => WatchdogKind::Imx,
         _ => WatchdogKind::Sp805 {
             clock: clock(node)?,
         },

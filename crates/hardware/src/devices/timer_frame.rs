@@ -72,6 +72,8 @@ pub enum NoFrame {
     DidNotWake,
     /// The frame was not tested, because the timers keep running in all measured states.
     NotTried,
+    /// The boot arguments rule out the frame.
+    Argument,
 }
 
 impl fmt::Display for NoFrame {
@@ -87,6 +89,7 @@ impl fmt::Display for NoFrame {
             Self::OtherCount => "the timer frame's counter differs from the CPUs' counter",
             Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
             Self::NotTried => "the timer frame was not tested",
+            Self::Argument => "frame=off was given",
         })
     }
 }

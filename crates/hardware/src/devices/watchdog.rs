@@ -1,8 +1,10 @@
-//! Watchdogs that can reset the board: the Arm PrimeCell SP805 (DDI 0270, table 3-1), and the SBSA
-//! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), which is accessed through its control frame.
+//! Watchdogs that can reset the board: the Arm PrimeCell SP805 (DDI 0270, table 3-1), the SBSA
+//! generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), which is accessed through its control frame, and
+//! the WDOG of NXP's i.MX (i.MX 8M Plus reference manual, IMX8MPRM, "Watchdog Timer").
 //!
-//! A watchdog counts down twice. After the first countdown, the watchdog raises an interrupt, which
-//! no CPU takes. After the second countdown, the watchdog resets the board.
+//! SP805 and SBSA watchdogs count down twice. After the first countdown, they raise an interrupt, which
+//! no CPU takes. After the second one, they reset the board. An i.MX WDOG counts down once, and cannot
+//! be stopped once it has been started. It is therefore used only if the firmware has started it.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use tock_registers::{LocalRegisterCopy, register_bitfields};
 
-use super::bus::Bus;
+use super::bus::{Bus, Width};
 use super::register::Register;
 
 /// A watchdog's programming model.
@@ -24,6 +26,8 @@ pub enum WatchdogKind {
         /// The frequency of WDOGCLK in Hz.
         clock: NonZeroU64,
     },
+    /// WDOG of an i.MX, which counts half seconds.
+    Imx,
 }
 
 /// The reason why no watchdog can be used.
@@ -41,6 +45,10 @@ pub enum NoWatchdog {
         /// The minimum timeout needed, in whole seconds.
         least: u64,
     },
+    /// The boot arguments rule out the watchdog.
+    Argument,
+    /// The firmware has not started the watchdog, which could not be stopped again.
+    NotRunning,
 }
 
 impl fmt::Display for NoWatchdog {
@@ -48,6 +56,10 @@ impl fmt::Display for NoWatchdog {
         match self {
             Self::NotInTree => f.write_str("none in the device tree"),
             Self::NotThere => f.write_str("none at the address in the device tree"),
+            Self::Argument => f.write_str("not used: watchdog=off was given"),
+            Self::NotRunning => {
+                f.write_str("not used: the firmware has not started it, and it cannot be stopped")
+            }
             Self::TooSoon { most, least } => write!(
                 f,
                 "not used: it resets within {most} s, but the lead may need {least} s"
@@ -71,8 +83,21 @@ register_bitfields! { u32,
     ],
     WDOGPERIPHID0 [
         PART_NUMBER OFFSET(0) NUMBITS(8) [ Sp805 = 0x05 ],
+    ],
+    WCR [
+        /// The length of the countdown in half seconds, minus 1.
+        WT OFFSET(8) NUMBITS(8) [],
+        WDE OFFSET(2) NUMBITS(1) [],
     ]
 }
+
+/// i.MX, 16 bits wide.
+const IMX_WCR: u64 = 0x0;
+const IMX_WSR: u64 = 0x2;
+/// Writing both values to WSR restarts the countdown.
+const IMX_SERVICE: [u32; 2] = [0x5555, 0xaaaa];
+/// The longest countdown of an i.MX WDOG, in half seconds.
+const IMX_LONGEST: u64 = 256;
 
 const WCS: Register<WCS::Register> = Register::at(0x000);
 /// WOR, bits 31:0.
@@ -93,11 +118,20 @@ const KEY: u32 = 0x1acc_e551;
 const LOCKED: u32 = 1;
 
 impl WatchdogKind {
-    /// Returns the offset of the register that identifies the watchdog.
-    pub const fn identification(self) -> u32 {
+    /// Returns the offset of the register that identifies the watchdog; None if there is none.
+    pub const fn identification(self) -> Option<u32> {
         match self {
-            Self::Sbsa => W_IIDR.offset(),
-            Self::Sp805 { .. } => WDOGPERIPHID0.offset(),
+            Self::Sbsa => Some(W_IIDR.offset()),
+            Self::Sp805 { .. } => Some(WDOGPERIPHID0.offset()),
+            Self::Imx => None,
+        }
+    }
+
+    /// Returns the number of countdowns until the reset.
+    const fn countdowns(self) -> u64 {
+        match self {
+            Self::Sbsa | Self::Sp805 { .. } => 2,
+            Self::Imx => 1,
         }
     }
 
@@ -106,6 +140,7 @@ impl WatchdogKind {
         match self {
             Self::Sbsa => WCS::EN::SET.value,
             Self::Sp805 { .. } => WDOGCONTROL::INTEN::SET.value | WDOGCONTROL::RESEN::SET.value,
+            Self::Imx => WCR::WDE::SET.value,
         }
     }
 }
@@ -116,7 +151,7 @@ struct WatchdogSetting {
     /// The control bits that start the watchdog and enable the board reset, or 0 if the watchdog is
     /// stopped.
     control: u32,
-    /// The length of each countdown in ticks: first until the interrupt, then until the reset.
+    /// The length of each countdown in ticks.
     count: u64,
 }
 
@@ -124,7 +159,7 @@ struct WatchdogSetting {
 pub struct Driver<B> {
     bus: B,
     kind: WatchdogKind,
-    /// The maximum count. The maximum timeout is twice this count and less than 2^63 ticks.
+    /// The maximum count. The maximum timeout, all countdowns, is less than 2^63 ticks.
     longest: u64,
     /// The setting before the driver changed it, which [`Self::disarm`] restores.
     found: WatchdogSetting,
@@ -132,12 +167,12 @@ pub struct Driver<B> {
 
 impl<B: Bus> Driver<B> {
     /// Takes over a watchdog without changing it. `identification` is the value of its
-    /// identification register. The maximum timeout must be at least `least` seconds. The system
+    /// identification register, or 0 if it has none. The maximum timeout must be at least `least` seconds. The system
     /// counter runs at `hz` ticks per second.
     ///
     /// # Errors
-    /// Returns an error if the device is not a watchdog of this kind, or if its maximum timeout is
-    /// too short.
+    /// Returns an error if the device is not a watchdog of this kind, if its maximum timeout is too
+    /// short, or if it is not running and could not be stopped.
     pub fn new(
         bus: B,
         kind: WatchdogKind,
@@ -151,6 +186,7 @@ impl<B: Bus> Driver<B> {
             WatchdogKind::Sp805 { .. } if !is_sp805 => return Err(NoWatchdog::NotThere),
             WatchdogKind::Sbsa if iidr.read(IIDR::REVISION) > 0 => (1 << 48) - 1,
             WatchdogKind::Sbsa | WatchdogKind::Sp805 { .. } => u32::MAX.into(),
+            WatchdogKind::Imx => IMX_LONGEST,
         };
         let mut driver = Self {
             bus,
@@ -159,6 +195,9 @@ impl<B: Bus> Driver<B> {
             found: WatchdogSetting::default(),
         };
         driver.found = driver.setting();
+        if kind == WatchdogKind::Imx && driver.found.control == 0 {
+            return Err(NoWatchdog::NotRunning);
+        }
         let ticks = least.saturating_mul(hz);
         if driver.count(ticks, ticks, hz).is_none() {
             let most = driver.seconds(hz);
@@ -185,13 +224,13 @@ impl<B: Bus> Driver<B> {
     /// Returns the count for a reset after `wish` system counter ticks, or the maximum count if it
     /// is lower. Returns None if the maximum timeout is shorter than `least` ticks.
     fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
-        let half = |ticks| self.own(ticks, hz) / 2 + 1;
-        (half(least) <= self.longest).then(|| half(wish).min(self.longest))
+        let part = |ticks| (self.own(ticks, hz) / self.kind.countdowns()).saturating_add(1);
+        (part(least) <= self.longest).then(|| part(wish).min(self.longest))
     }
 
     /// Returns the watchdog's maximum timeout in whole seconds.
     fn seconds(&self, hz: u64) -> u64 {
-        2 * self.longest / self.clock().unwrap_or(hz).max(1)
+        self.kind.countdowns() * self.longest / self.clock().unwrap_or(hz).max(1)
     }
 
     /// Returns the clock frequency in Hz, or None if the watchdog uses the system counter.
@@ -199,6 +238,7 @@ impl<B: Bus> Driver<B> {
         match self.kind {
             WatchdogKind::Sbsa => None,
             WatchdogKind::Sp805 { clock } => Some(clock.get()),
+            WatchdogKind::Imx => Some(2),
         }
     }
 
@@ -222,6 +262,11 @@ impl<B: Bus> Driver<B> {
                 (WCS.get(bus), offset & self.longest)
             }
             WatchdogKind::Sp805 { .. } => (WDOGCONTROL.get(bus), WDOGLOAD.get(bus).into()),
+            WatchdogKind::Imx => {
+                let control =
+                    LocalRegisterCopy::<u32, WCR::Register>::new(bus.read(IMX_WCR, Width::Half));
+                (control.get(), u64::from(control.read(WCR::WT)) + 1)
+            }
         };
         // Leave out the WS0 and WS1 bits in WCS, which must not be written.
         let control = status & self.kind.on();
@@ -251,6 +296,16 @@ impl<B: Bus> Driver<B> {
                 WDOGINTCLR.set(bus, 1);
                 WDOGCONTROL.set(bus, control);
                 WDOGLOCK.set(bus, LOCKED);
+            }
+            // The other bits, some of which can be written only once, keep their values.
+            WatchdogKind::Imx => {
+                let mut wcr =
+                    LocalRegisterCopy::<u32, WCR::Register>::new(bus.read(IMX_WCR, Width::Half));
+                wcr.modify(WCR::WT.val(low.saturating_sub(1)));
+                bus.write(IMX_WCR, Width::Half, wcr.get());
+                for value in IMX_SERVICE {
+                    bus.write(IMX_WSR, Width::Half, value);
+                }
             }
         }
     }
@@ -347,6 +402,14 @@ mod tests {
                 "c00=1acce551 8=0 0=b c=1 8=3 c00=1",
                 "c00=1acce551 8=0 0=1234 c=1 8=3 c00=1",
             ),
+            // WDE and WDZST are set, and the timeout is 60 s.
+            (
+                WatchdogKind::Imx,
+                0,
+                "0=7705",
+                "0=1405 2=5555 2=aaaa",
+                "0=7705 2=5555 2=aaaa",
+            ),
         ] {
             let device = FakeDevice::new(&pairs(registers));
             let mut driver = Driver::new(device, kind, id, (1, 1)).expect("a watchdog");
@@ -367,6 +430,10 @@ mod tests {
             Driver::new(FakeDevice::new(&[]), kind, id, (least_ticks, MHZ)).err()
         };
         assert_eq!(error_of(sp805(1), 0x11, 1), Some(NoWatchdog::NotThere));
+        assert_eq!(
+            error_of(WatchdogKind::Imx, 0, 1),
+            Some(NoWatchdog::NotRunning)
+        );
         let least = 8590;
         let too_soon = NoWatchdog::TooSoon { most: 8589, least };
         assert_eq!(error_of(SBSA, 0, least), Some(too_soon));

@@ -14,6 +14,9 @@ words! {
         Caches = "C",
         /// The MMU and caches are on, and the emergency UART is mapped.
         Mmu = "M",
+        /// Like [`Self::Mmu`], but the firmware trapped a write to TCR2, SCTLR2 or GCSCR. On most boards,
+        /// this mark is not printed.
+        Trapped = "X",
         /// A device tree has been found.
         Tree = "T",
         /// The device tree and the boot arguments have been accepted.
@@ -71,7 +74,7 @@ mod tests {
         for (log, expected) in [
             ("", None),
             ("NOTICE: BL31\r\n<E", None),
-            ("<X><e>", None),
+            ("<Y><e>", None),
             ("NOTICE: BL31\r\n<E>", Some(BootStage::Entry)),
             ("<E><C><M>\r\n<T>\r\nImage", Some(BootStage::Tree)),
             // A reset, followed by a hang at an earlier stage than before.

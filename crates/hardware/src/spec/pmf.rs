@@ -159,6 +159,8 @@ pub enum ReadError {
     UnknownCpu,
     /// Any other code.
     Code(i32),
+    /// The boot arguments rule out PMF.
+    Argument,
 }
 
 impl fmt::Display for ReadError {
@@ -168,6 +170,7 @@ impl fmt::Display for ReadError {
             Self::BadTimestamp => "no such timestamp (-22)",
             Self::UnknownCpu => "X0 unchanged: MPIDR not accepted",
             Self::Code(code) => return write!(f, "code {code}"),
+            Self::Argument => "timestamps=caller was given",
         })
     }
 }

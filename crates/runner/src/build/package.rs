@@ -67,7 +67,7 @@ pub fn after_image(board: &BoardFile, output: &Path) -> Option<String> {
             let [its, itb] = ["its", "itb"].map(|extension| output.with_added_extension(extension));
             format!(
                 "U-Boot starts it with `bootm` from the file that `mkimage -f {} {}` makes. \
-                 It replaces U-Boot in {file}. {install}",
+                 On the board it is called {file}. {install}",
                 its.display(),
                 itb.display()
             )

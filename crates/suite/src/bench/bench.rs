@@ -324,10 +324,13 @@ impl<'m> Bench<'m> {
     /// Returns the interrupt that wakes the CPUs in a round.
     pub(crate) fn waker(&self, participants: Participants) -> Waker {
         let Setting {
-            wake_sources, cpus, ..
+            wake_sources,
+            cpus,
+            plan,
+            ..
         } = self.setting;
         if self.step.timers_stop {
-            wake_sources.waker(self.machine, cpus, participants, self.step.helper)
+            wake_sources.waker(self.machine, (cpus, plan), participants, self.step.helper)
         } else {
             Waker::OwnTimers
         }
@@ -475,6 +478,20 @@ impl Bench<'_> {
     /// Runs a round, after updating the sample count that the host may read.
     pub(crate) fn run_action(&mut self, participants: Participants, action: Action) {
         let round = self.round(participants, action);
+        self.run_counted(&round);
+    }
+
+    /// Runs a round in which CPUs that power down set a mark that shows whether they lose their
+    /// power.
+    pub(crate) fn run_marked(&mut self, participants: Participants, action: Action) {
+        let round = Round {
+            marks_power: true,
+            ..self.round(participants, action)
+        };
+        self.run_counted(&round);
+    }
+
+    fn run_counted(&mut self, round: &Round) {
         let mut count = SampleCount::default();
         for state in self.cells.iter().filter(|state| state.needs_samples()) {
             count.kept += state.valid();
@@ -484,7 +501,7 @@ impl Bench<'_> {
         self.setting
             .samples
             .store(count.to_word(), Ordering::Relaxed);
-        self.run_round(&round);
+        self.run_round(round);
     }
 
     /// Runs a round with one CPU, and returns its outcome.

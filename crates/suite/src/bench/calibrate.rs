@@ -3,7 +3,9 @@
 //! therefore doubled until all CPUs are down before the first is due; it is then set to a multiple
 //! of the time that they needed.
 
-use crate::measure::{Action, Detail, Outcome, Participants, Reason, Rejection, ShortWait};
+use crate::measure::{
+    Action, ActionDetails, Detail, Outcome, Participants, Reason, Rejection, ShortWait,
+};
 use crate::model::{Failure, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::{CounterValue, ticks_between};
@@ -11,6 +13,7 @@ use hardware::spec::pmf::Stamp;
 use smccc::psci;
 
 use super::bench::Bench;
+use super::waits::SLEEP_MAX_US;
 
 /// The sleep in the first trial, in microseconds for each CPU that powers down. CPUs queue for
 /// locks, so more CPUs need more time.
@@ -20,8 +23,6 @@ pub(super) const SLEEP_MIN_US: u64 = 500;
 /// The sleep if PMF is not available, in microseconds. Only PMF shows how long the power-down
 /// takes.
 pub(super) const UNKNOWN_SLEEP_US: u64 = 10_000;
-/// The maximum sleep, in microseconds.
-pub(super) const SLEEP_MAX_US: u64 = 2_000_000;
 /// The sleep, as a multiple of the longest power-down in the trial. In each round, CPUs queue for
 /// locks in a different order; a single CPU does not queue.
 const MARGIN_ALL: u64 = 4;
@@ -140,9 +141,21 @@ pub(crate) fn run_trial(
     participants: Participants,
 ) -> Result<(), RoundRejection> {
     bench.count_trial();
-    bench.run_action(participants, bench.step().action);
+    bench.run_marked(participants, bench.step().action);
     bench.keep_cold_samples();
+    note_kept_power(bench);
     judge_round(bench)
+}
+
+/// Notes the CPUs that kept their power in the current round.
+fn note_kept_power(bench: &mut Bench<'_>) {
+    for cpu in CpuIndex::all(bench.cpu_count()) {
+        if let ActionDetails::Suspend(suspended) = bench.outcome(cpu).details
+            && suspended.kept_power == Some(true)
+        {
+            bench.cell_mut(cpu).note_kept_power();
+        }
+    }
 }
 
 /// Evaluates the round. Every CPU must have a sample, and no CPU may wake up before all are down.

@@ -168,6 +168,10 @@ impl CellState {
         self.cell.reached = Some(reached);
     }
 
+    pub(super) fn note_kept_power(&mut self) {
+        self.cell.kept_power = true;
+    }
+
     pub(super) fn forget_reached(&mut self) {
         self.cell.reached = None;
     }

@@ -14,11 +14,11 @@ use hardware::spec::pmf::Stamp;
 
 use super::bench::{AttemptUse, Bench};
 use super::calibrate::{
-    SLEEP_MAX_US, SLEEP_MIN_US, UNKNOWN_SLEEP_US, calibrate, lengthen_wait, no_cpu_can_suspend,
-    not_supported,
+    SLEEP_MIN_US, UNKNOWN_SLEEP_US, calibrate, lengthen_wait, no_cpu_can_suspend, not_supported,
 };
 use super::cell_state::CellState;
 use super::serial::skip_lead_without_helper;
+use super::waits::SLEEP_MAX_US;
 
 /// Measures CPU_OFF, and the lead's suspend if there is a state for it.
 pub(crate) fn measure_off(bench: &mut Bench<'_>) -> Result<(), Status> {

@@ -77,10 +77,12 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
 }
 
-/// Skips the lead's row if no CPU remains that can wake it.
+/// Skips the lead's row if no CPU remains that can wake it, and in a board's first run.
 pub(crate) fn skip_lead_without_helper(bench: &mut Bench<'_>) {
     let lead = bench.lead();
-    if bench.waker(Participants::Only(lead)) == Waker::NoHelper {
+    if bench.plan().scenarios.is_first() {
+        bench.cell_mut(lead).skip(Skip::First);
+    } else if bench.waker(Participants::Only(lead)) == Waker::NoHelper {
         bench.cell_mut(lead).skip(Skip::NoHelper);
     }
 }

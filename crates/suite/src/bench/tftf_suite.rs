@@ -43,10 +43,13 @@ pub(crate) fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error>
     for index in 0..placements {
         // Choose the helper again for each placement, because it may have been lost.
         let Setting {
-            wake_sources, cpus, ..
+            wake_sources,
+            cpus,
+            plan,
+            ..
         } = setting;
-        let Some(placement) = wake_sources.placements(bench.machine(), cpus, timers_stop)[index]
-        else {
+        let placements = wake_sources.placements(bench.machine(), (cpus, plan), timers_stop);
+        let Some(placement) = placements[index] else {
             break;
         };
         group.push(measure_once(&mut bench, id, placement.helper()));

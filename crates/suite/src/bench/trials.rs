@@ -14,6 +14,7 @@ use hardware::spec::pmf::Stamp;
 use hardware::spec::stat::Ladder;
 
 use super::states::UsableState;
+use super::waits::SLEEP_MAX_US;
 
 /// The first sleep of a trial with the CPU's own timer, in microseconds. The sleep is short because
 /// every run includes these trials. PMF shows whether the power-down took longer. On a board, the
@@ -39,18 +40,29 @@ const ASLEEP: Loss = Loss {
     cause: Cause::Timeout,
 };
 
-/// Returns the CPU that stays awake to wake `sleeper`. The helper is in a different cluster if
-/// possible, because a CPU that is on keeps its cluster up.
+/// Returns the helper that the plan names, unless it is lost.
+pub(crate) fn planned_helper(machine: &dyn Machine, cpus: &[Cpu], plan: &Plan) -> Option<CpuIndex> {
+    plan.helper?;
+    let mut available = CpuIndex::all(cpus.len()).filter(|cpu| !machine.is_lost(*cpu));
+    available.find(|cpu| cpus[cpu.index()].mpidr == plan.helper)
+}
+
+/// Returns the CPU that stays awake to wake `sleeper`: the one that the plan names or, if it names
+/// none, one in a different cluster if possible, because a CPU that is on keeps its cluster up.
 pub(crate) fn helper_of(
     machine: &dyn Machine,
     cpus: &[Cpu],
+    plan: &Plan,
     sleeper: CpuIndex,
 ) -> Option<CpuIndex> {
     let cluster = |cpu: CpuIndex| cpus[cpu.index()].cluster;
     let is_candidate = |cpu: &CpuIndex| *cpu != sleeper && !machine.is_lost(*cpu);
     let candidates = || CpuIndex::all(cpus.len()).filter(is_candidate);
-    let in_other_cluster = candidates().find(|cpu| cluster(*cpu) != cluster(sleeper));
-    in_other_cluster.or_else(|| candidates().next())
+    let in_other_cluster = || candidates().find(|cpu| cluster(*cpu) != cluster(sleeper));
+    planned_helper(machine, cpus, plan)
+        .filter(is_candidate)
+        .or_else(in_other_cluster)
+        .or_else(|| candidates().next())
 }
 
 /// Returns the CPU that is active beside `cpu`: the next one in the same cluster, or the first one
@@ -132,8 +144,7 @@ pub(crate) struct Trials<'t> {
     machine: &'t mut dyn Machine,
     outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
-    /// The shortest sleep, in microseconds.
-    shortest_sleep_us: u64,
+    plan: &'t Plan,
     /// True if the PSCI_STAT values are read in each trial.
     pub(crate) reads_statistics: bool,
     /// True if the CPU's context is compared before and after each trial.
@@ -144,12 +155,12 @@ pub(crate) struct Trials<'t> {
 
 impl<'t> Trials<'t> {
     /// Returns trials according to `plan` that read no statistics and check no context.
-    pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu], plan: &Plan) -> Self {
+    pub(crate) fn new(machine: &'t mut dyn Machine, cpus: &'t [Cpu], plan: &'t Plan) -> Self {
         Self {
             machine,
             outcomes: alloc::vec![Outcome::default(); cpus.len()],
             cpus,
-            shortest_sleep_us: plan.shortest_sleep_us(),
+            plan,
             reads_statistics: false,
             checks_context: false,
             last_failure: None,
@@ -207,7 +218,7 @@ impl<'t> Trials<'t> {
     ) -> LeadTrial {
         let lead = self.machine.facts().lead;
         let mut last = LeadTrial::Failed(Skip::NoHelper);
-        while let Some(helper) = helper_of(self.machine, self.cpus, lead) {
+        while let Some(helper) = helper_of(self.machine, self.cpus, self.plan, lead) {
             last = match self.try_waker(lead, waker(helper), state) {
                 TrialVerdict::Woken => return LeadTrial::Woken(helper),
                 TrialVerdict::Refused => return LeadTrial::Refused,
@@ -315,7 +326,10 @@ impl<'t> Trials<'t> {
                     return TrialVerdict::Woken;
                 }
                 // Every other end leaves open what wakes the CPU.
-                _ => round.spans.sleep *= 2,
+                _ => {
+                    let longest = self.machine.facts().ticks(SLEEP_MAX_US);
+                    round.spans.sleep = (round.spans.sleep * 2).min(longest);
+                }
             }
         }
         self.note_last(cpu, slept);
@@ -332,7 +346,7 @@ impl<'t> Trials<'t> {
         };
         let spans = Spans {
             lead_in: facts.ticks(200),
-            sleep: facts.ticks(sleep.max(self.shortest_sleep_us)),
+            sleep: facts.ticks(sleep.max(self.plan.shortest_sleep_us())),
             quiet: facts.ticks(TRIAL_QUIET_US),
             patience: Some(facts.ticks(PATIENCE_US)),
         };

@@ -1,5 +1,8 @@
 //! How long the adjustable spans of a step's rounds are, as in [`crate::measure::Spans`].
 
+/// The maximum sleep, in microseconds.
+pub(super) const SLEEP_MAX_US: u64 = 2_000_000;
+
 /// The spans that are lengthened if they were too short, in ticks.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waits {

@@ -3,6 +3,7 @@
 //! a trial has succeeded.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::measure::{Facts, Machine, Participants, Waker};
 use crate::model::{Cpu, Failure, Skip, WakeSource};
@@ -10,7 +11,7 @@ use crate::plan::Plan;
 use hardware::board::{CpuIndex, NoFrame, TimerFrame};
 
 use super::states::{States, UsableState};
-use super::trials::{LeadTrial, OwnTimer, Trials, helper_of};
+use super::trials::{LeadTrial, OwnTimer, Trials, helper_of, planned_helper};
 
 /// The maximum number of times that a scenario is measured: once for each placement of the helper,
 /// which has no cell in a multi-CPU round.
@@ -83,17 +84,21 @@ impl WakeSources {
     /// Tries the states in `plan`, shallowest first, on a CPU that is not the lead. The lead stays
     /// awake and waits for a bounded time. After a trial in which a CPU was lost, no CPU enters
     /// that state or a deeper one. If the CPUs' own timers stop, the lead is tried last, with
-    /// another CPU awake. Records in `states` which states stop timers.
+    /// another CPU awake, except in a board's first run. Records in `states` which states stop
+    /// timers. Calls `announce` before each state.
+    ///
+    /// # Errors
+    /// Returns `announce`'s error.
     pub(crate) fn try_out(
         &mut self,
         machine: &mut dyn Machine,
-        cpus: &[Cpu],
-        plan: &Plan,
+        (cpus, plan): (&[Cpu], &Plan),
         states: &mut States,
-    ) {
+        announce: &mut dyn FnMut(u32) -> fmt::Result,
+    ) -> fmt::Result {
         let to_try = states.to_try(plan);
         if !self.has_gic || to_try.is_empty() {
-            return;
+            return Ok(());
         }
         self.proven.reserve_exact(to_try.len());
         self.refused.reserve_exact(to_try.len());
@@ -102,6 +107,7 @@ impl WakeSources {
         let frame = machine.facts().frame;
         let mut trials = Trials::new(machine, cpus, plan);
         for (index, state) in to_try.iter().enumerate() {
+            announce(state.power_state)?;
             let lost_before = trials.count_lost();
             let Err(why) = self.try_state(&mut trials, *state, states) else {
                 continue;
@@ -113,6 +119,10 @@ impl WakeSources {
                 break;
             }
             self.failed.get_or_insert(why);
+        }
+        if plan.scenarios.is_first() {
+            self.last_failure = trials.last_failure;
+            return Ok(());
         }
         if !self.proven.is_empty() {
             self.frame = frame;
@@ -128,6 +138,7 @@ impl WakeSources {
             }
         }
         self.last_failure = trials.last_failure;
+        Ok(())
     }
 
     /// Tries to wake a CPU that is not the lead, with its own timer and, if that timer stops, with
@@ -220,7 +231,7 @@ impl WakeSources {
     pub(crate) fn waker(
         &self,
         machine: &dyn Machine,
-        cpus: &[Cpu],
+        (cpus, plan): (&[Cpu], &Plan),
         participants: Participants,
         helper: Option<CpuIndex>,
     ) -> Waker {
@@ -229,7 +240,7 @@ impl WakeSources {
             Participants::Only(cpu) if cpu != lead => Waker::Helper(lead),
             _ if self.frame.is_ok() => Waker::Frame,
             Participants::Only(_) => {
-                helper_of(machine, cpus, lead).map_or(Waker::NoHelper, Waker::Helper)
+                helper_of(machine, cpus, plan, lead).map_or(Waker::NoHelper, Waker::Helper)
             }
             Participants::All | Participants::Pair(..) | Participants::First(_) => {
                 Waker::Helper(helper.unwrap_or(lead))
@@ -238,18 +249,21 @@ impl WakeSources {
     }
 
     /// Returns the helpers for a parallel scenario, one for each time it is measured, so that every
-    /// CPU gets a row.
+    /// CPU gets a row, unless the plan names a helper.
     pub(crate) fn placements(
         &self,
         machine: &dyn Machine,
-        cpus: &[Cpu],
+        (cpus, plan): (&[Cpu], &Plan),
         timers_stop: bool,
     ) -> [Option<Placement>; PLACEMENTS] {
         if self.source(timers_stop) != WakeSource::Helper {
             return [Some(Placement::NoHelper), None];
         }
         let lead = machine.facts().lead;
-        let other = helper_of(machine, cpus, lead);
-        [Some(lead), other].map(|helper| helper.map(Placement::Helper))
+        let helpers = match planned_helper(machine, cpus, plan) {
+            Some(planned) => [Some(planned), None],
+            None => [Some(lead), helper_of(machine, cpus, plan, lead)],
+        };
+        helpers.map(|helper| helper.map(Placement::Helper))
     }
 }

@@ -4,6 +4,7 @@
 //! and its rule, plus a line in [`RULES`].
 
 mod failed_checks;
+mod kept_power;
 mod last_man;
 mod left_out;
 mod lock_queue;

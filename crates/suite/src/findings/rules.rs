@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::failed_checks::find_failed_checks;
+use super::kept_power::find_kept_power;
 use super::last_man::find_last_men;
 use super::left_out::find_left_out;
 use super::lock_queue::find_lock_queue;
@@ -25,6 +26,7 @@ pub const RULES: &[Rule] = &[
     find_waited,
     find_resolution,
     find_reached,
+    find_kept_power,
     find_not_counted,
     find_lost,
     find_secure_interrupt,

@@ -68,6 +68,8 @@ pub enum NoCpuOff {
     Forbidden,
     /// CPU_OFF is listed, but returned NOT_SUPPORTED.
     NotSupported,
+    /// The boot arguments rule out CPU_OFF.
+    Argument,
 }
 
 impl fmt::Display for NoCpuOff {
@@ -76,6 +78,7 @@ impl fmt::Display for NoCpuOff {
             Self::NotListed => "PSCI_FEATURES does not list CPU_OFF",
             Self::Forbidden => "according to the device tree, CPU_OFF is permanent",
             Self::NotSupported => "CPU_OFF is advertised, but returned NOT_SUPPORTED",
+            Self::Argument => "cpu-off=off was given",
         })
     }
 }
@@ -91,6 +94,9 @@ pub struct Identity {
     pub frequency: u64,
     /// The CPU's clock in MHz, measured with PMCCNTR_EL0; None if that register does not count.
     pub clock_mhz: Option<u64>,
+    /// True if a debugger keeps the CPU's power on (DBGPRCR_EL1.CORENPDRQ).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub power_kept_on: bool,
 }
 
 /// The machine as detected by the payload.

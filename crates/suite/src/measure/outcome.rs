@@ -104,6 +104,9 @@ pub struct Suspended {
     pub rise: Rise,
     /// What the suspend did to the CPU's context, if the round checks it.
     pub kept: Option<KeptContext>,
+    /// True if the CPU kept its power although it came back through its entry point; None if that is
+    /// unknown.
+    pub kept_power: Option<bool>,
 }
 
 /// A CPU_OFF, and the CPU_ON before or after it.

@@ -82,6 +82,9 @@ pub struct Cell {
     /// The PSCI_STAT readings for a separate suspend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
+    /// True if the CPU kept its power in a suspend that should have removed it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub kept_power: bool,
     /// The phase in which the CPU was lost, and the cause; None if it was not lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<Loss>,

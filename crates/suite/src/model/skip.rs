@@ -56,6 +56,8 @@ pub enum Skip {
         "the idle state stops the CPUs' own timers, and there is no second CPU to wake the first"
     )]
     NoHelper,
+    #[error("only=first does not suspend the lead")]
+    First,
     #[error("no GIC: nothing can wake a suspended CPU")]
     NoGic,
     #[error("no GIC, so no timer interrupts")]

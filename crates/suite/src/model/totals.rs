@@ -28,6 +28,9 @@ pub struct Totals {
     pub rows_skipped: u64,
     /// Lost CPUs.
     pub lost: u32,
+    /// The number of the step that ended a board's first run before its last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_step: Option<u32>,
 }
 
 impl Totals {

@@ -6,6 +6,7 @@
 //! ```text
 //! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 0 rows skipped, 0 CPUs lost)
 //! psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 0 rows skipped, 1 CPU lost)
+//! psci-bench: FAIL at step 3 (2 passed, 0 failed; 1 CPU lost)
 //! psci-bench: INCOMPLETE: bad input: bootargs word 1 "iterations=0": ...
 //! psci-bench: INCOMPLETE: exception on CPU 0.3
 //! ```
@@ -43,7 +44,8 @@ impl Verdict {
     /// Returns the verdict for a completed run. If every scenario was skipped, the verdict is FAIL,
     /// because a job that no longer measures anything must not pass.
     pub fn from_totals(totals: &Totals) -> Self {
-        if totals.passed > 0 && totals.failed == 0 && totals.lost == 0 {
+        let has_failed = totals.failed > 0 || totals.lost > 0 || totals.failed_step.is_some();
+        if totals.passed > 0 && !has_failed {
             Self::Pass
         } else {
             Self::Fail
@@ -105,14 +107,19 @@ impl fmt::Display for ClosingLine<'_> {
             Self::Ended(totals) => {
                 let is_pass = self.verdict() == Verdict::Pass;
                 let word = if is_pass { "PASS" } else { "FAIL" };
+                let (passed, failed) = (totals.passed, totals.failed);
+                let lost = Many(totals.lost.into(), "CPU");
+                if let Some(step) = totals.failed_step {
+                    return write!(
+                        f,
+                        "{word} at step {step} ({passed} passed, {failed} failed; {lost} lost)"
+                    );
+                }
                 write!(
                     f,
-                    "{word} ({} passed, {} skipped, {} failed; {} skipped, {} lost)",
-                    totals.passed,
+                    "{word} ({passed} passed, {} skipped, {failed} failed; {} skipped, {lost} lost)",
                     totals.skipped,
-                    totals.failed,
                     Many(totals.rows_skipped, "row"),
-                    Many(totals.lost.into(), "CPU")
                 )
             }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
@@ -141,16 +148,23 @@ pub fn parse_totals(line: &str) -> Option<Totals> {
         .filter(|digits| !digits.is_empty())
         .map(|digits| digits.parse().ok())
         .collect();
-    let &[passed, skipped, failed, rows_skipped, lost] = &*numbers? else {
-        return None;
-    };
-    let totals = Totals {
-        passed,
-        skipped,
-        failed,
-        rows_skipped: rows_skipped.into(),
-        lost,
-        ..Totals::default()
+    let totals = match *numbers? {
+        [passed, skipped, failed, rows_skipped, lost] => Totals {
+            passed,
+            skipped,
+            failed,
+            rows_skipped: rows_skipped.into(),
+            lost,
+            ..Totals::default()
+        },
+        [step, passed, failed, lost] => Totals {
+            failed_step: Some(step),
+            passed,
+            failed,
+            lost,
+            ..Totals::default()
+        },
+        _ => return None,
     };
     (line == ClosingLine::Ended(&totals).to_string()).then_some(totals)
 }
@@ -204,11 +218,22 @@ mod tests {
     fn the_line_and_its_code() {
         let mut ones = good();
         (ones.rows_skipped, ones.lost) = (1, 1);
+        let step = Totals {
+            failed_step: Some(3),
+            lost: 1,
+            passed: 2,
+            ..Totals::default()
+        };
         for (code, line, expected) in [
             (
                 1,
                 ClosingLine::Ended(&ones),
                 "FAIL (6 passed, 0 skipped, 0 failed; 1 row skipped, 1 CPU lost)",
+            ),
+            (
+                1,
+                ClosingLine::Ended(&step),
+                "FAIL at step 3 (2 passed, 0 failed; 1 CPU lost)",
             ),
             (
                 0,

@@ -9,6 +9,7 @@ use crate::model::{Head, Label, Run};
 use crate::plan::{Key, Plan, is_foreign};
 use hardware::board::{GicVersion, LabelSource, NoWatchdog};
 use hardware::image::Conduit;
+use hardware::spec::pmf::ReadError;
 use hardware::spec::ticks::Hundredths;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
@@ -18,6 +19,9 @@ use super::tftf_lines;
 
 /// The number of spaces before a continuation line, which is the width of a line name.
 const INDENT: usize = 15;
+
+/// The warning about a CPU's power.
+const KEPT_ON: &str = "kept on by a debugger (DBGPRCR_EL1.CORENPDRQ), so no power-down takes place";
 
 /// The maximum length of the ignored words in the output, in characters.
 const PASSED_OVER_MAX: usize = 1000;
@@ -44,6 +48,7 @@ pub fn print_header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         ("Caches", lead_caches),
         ("Caches", facts.kvm.then(|| unknown.into())),
         ("CPU clock", lead_clock),
+        ("Power", facts.own.power_kept_on.then(|| KEPT_ON.into())),
     ];
     let tables = "in parallel, the whole round whose longest figure is the median; in sequence, \
                   each CPU's medians";
@@ -164,6 +169,7 @@ fn no_cpu_off(facts: &Facts) -> Option<String> {
 fn timestamps(facts: &Facts) -> String {
     match facts.pmf {
         Ok(interface) => format!("PMF, by {interface}"),
+        Err(ReadError::Argument) => "caller only: timestamps=caller".into(),
         Err(error) => format!("caller only; PMF cannot be read: {error}"),
     }
 }
@@ -237,6 +243,14 @@ pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
     };
     write_differing(out, run, "Note: ", &differing, &|other, cpu| {
         format!("CPU {cpu} runs at {other} MHz, the lead at {mhz} MHz")
+    })
+}
+
+/// Prints which CPUs, other than the lead, a debugger keeps powered.
+pub(crate) fn powers_kept_on(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let kept_on = |identity: Identity| identity.power_kept_on.then_some(1);
+    write_differing(out, run, "Warning: ", &kept_on, &|_, cpu| {
+        format!("the power of CPU {cpu} is {KEPT_ON}")
     })
 }
 

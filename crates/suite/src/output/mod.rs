@@ -1,6 +1,7 @@
 //! Output for human readers: the lines that TFTF prints, the tables and the last line.
 
 mod check_tables;
+mod first_run;
 mod header;
 mod sections;
 mod step_tables;
@@ -12,6 +13,7 @@ mod tables;
 mod tests;
 mod tftf_lines;
 
+pub(crate) use self::first_run::FirstRun;
 pub use self::header::{describe_conditions, print_header, print_ignored_words};
 pub use self::sections::{print_closing, print_scenario, print_scenario_list, print_scenario_name};
 pub(crate) use self::sections::{print_state_notes, print_wake_sources};

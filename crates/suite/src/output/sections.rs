@@ -20,7 +20,8 @@ use hardware::board::NoFrame;
 use hardware::text::prose::paragraph;
 
 use super::check_tables::write_check_tables;
-use super::header::{cpu_clocks, frequencies};
+use super::first_run::print_next;
+use super::header::{cpu_clocks, frequencies, powers_kept_on};
 use super::step_tables::write_step_tables;
 use super::summary::ClosingSummary;
 use super::sweeps::write_sweeps;
@@ -156,6 +157,7 @@ pub fn print_closing(
     }
     frequencies(out, run)?;
     cpu_clocks(out, run)?;
+    powers_kept_on(out, run)?;
     out.write_char('\n')?;
     let end = End {
         records: 0,
@@ -168,6 +170,9 @@ pub fn print_closing(
     }
     out.write_char('\n')?;
     summary.write(out, run)?;
+    if run.plan.is_some_and(|plan| plan.scenarios.is_first()) {
+        print_next(out, &totals)?;
+    }
     ClosingLine::Ended(&totals).print(out)?;
     Ok(verdict)
 }

@@ -136,6 +136,10 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
     } else {
         String::new()
     };
+    if conditions.sleep == 0 {
+        // Only the lead would have been suspended.
+        return String::new();
+    }
     let sleep = run.clock().span(conditions.sleep);
     format!("power_state {power_state:#010x}; {first}wake-up {sleep} after the start. ")
 }

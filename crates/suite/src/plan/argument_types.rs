@@ -5,6 +5,7 @@ use alloc::string::{String, ToString as _};
 use core::fmt;
 use core::marker::PhantomData;
 
+use hardware::board::Mpidr;
 use hardware::text::join::join;
 use hardware::text::keywords::Word;
 use hardware::text::untrusted;
@@ -140,7 +141,8 @@ impl ArgumentType for Scenarios {
         for word in text.split(',') {
             set.insert(ScenarioSet::of_word(word)?);
         }
-        Some(set)
+        let is_combined = set.is_first() && text != ScenarioSet::FIRST;
+        (!is_combined).then_some(set)
     }
 
     fn write(set: &ScenarioSet) -> Option<String> {
@@ -179,6 +181,28 @@ fn hexadecimal(text: &str) -> Option<u32> {
         return None;
     }
     untrusted::parse_number(digits, 16)
+}
+
+/// A CPU's affinity, as in the log.
+pub struct MpidrNumber;
+
+impl ArgumentType for MpidrNumber {
+    type Value = Mpidr;
+
+    fn read(text: &str) -> Option<Mpidr> {
+        let digits = text.strip_prefix("0x")?;
+        let is_hexadecimal = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let number = is_hexadecimal.then(|| u64::from_str_radix(digits, 16).ok())??;
+        Mpidr::try_from(number).ok()
+    }
+
+    fn write(mpidr: &Mpidr) -> Option<String> {
+        Some(mpidr.to_string())
+    }
+
+    fn write_accepted(f: &mut dyn fmt::Write) -> fmt::Result {
+        f.write_str("an MPIDR: 0x and 1 to 10 hexadecimal digits")
+    }
 }
 
 /// Amounts of dirty data.

@@ -8,11 +8,12 @@ use core::fmt;
 use hardware::board::SHORTEST_SLEEP_MAX_US;
 
 use super::argument_types::{
-    ArgumentType, Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, List, Number, Optional,
-    PowerState, Scenarios,
+    ArgumentType, Bytes, Choice, CpuSteps, DirtySteps, FunctionIds, List, MpidrNumber, Number,
+    Optional, PowerState, Scenarios,
 };
 use super::choices::{
-    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WakePattern,
+    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, Timestamps, Use,
+    WakePattern,
 };
 use super::scenario_set::ScenarioSet;
 use super::word_set::WordSet;
@@ -92,8 +93,9 @@ arguments! {
         "Initial warm-up samples, which are not counted.";
     Only "only", scenarios: Scenarios = ScenarioSet::SUITE,
         "Scenarios by tag, with or without `test_rt_instr_`, or by group: `suite`, `micro`, or \
-         `all`, which leaves out scenarios that may lose CPUs or take long. `help` lists them \
-         without measuring anything (exit code 3).";
+         `all`, which leaves out scenarios that may lose CPUs or take long. `first` is for a \
+         board's [first run](first-boot.md#steps-of-onlyfirst). `help` lists them without measuring \
+         anything (exit code 3).";
     Method "method", methods: List<Method> = WordSet::from_indices(&[0]),
         "`tftf`: each sample is taken after a CPU_ON, as in the TF-A tests. `warm`: CPUs stay on.";
     Wake "wake", wake: Optional<Choice<WakePattern>> = None,
@@ -109,6 +111,18 @@ arguments! {
         "The `power_state` of the deepest state, instead of the board's.";
     Core "core", core: Optional<PowerState> = None,
         "The `power_state` of the state at level 0, instead of the board's.";
+    Timestamps "timestamps", timestamps: Choice<Timestamps> = Timestamps::Pmf,
+        "`caller` ignores PMF, for firmware whose timestamps are stale.";
+    CpuOff "cpu-off", cpu_off: Choice<Use> = Use::On,
+        "`off` leaves CPUs on once they have been turned on, for firmware whose CPU_OFF or second \
+         CPU_ON loses CPUs.";
+    Frame "frame", frame: Choice<Use> = Use::On,
+        "`off` ignores the memory-mapped timer frame; an awake CPU wakes the lead instead.";
+    Helper "helper", helper: Optional<MpidrNumber> = None,
+        "The MPIDR of the CPU that stays awake to wake others, instead of the lead and one in \
+         another cluster; see [wake-up](wake-up.md#states-that-stop-the-timers-awake-helper).";
+    Watchdog "watchdog", watchdog: Choice<Use> = Use::On,
+        "`off` does not touch the watchdog, even if the firmware has started it.";
     Samples "samples", samples: Choice<SentSamples> = SentSamples::None,
         "`all` sends every sample as a record, in addition to the statistics.";
     Records "records", records: Choice<Records> = Records::Once,

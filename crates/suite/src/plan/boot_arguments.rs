@@ -75,7 +75,22 @@ impl Plan {
                 problem,
             })?;
         }
+        if plan.scenarios.is_first() {
+            plan.use_first_defaults(seen);
+        }
         Ok(plan)
+    }
+
+    /// Sets the number of samples in a board's first run, unless it was given as an argument. `seen`
+    /// has one bit for each [`Key`] that was given.
+    fn use_first_defaults(&mut self, seen: u32) {
+        let is_given = |key: Key| seen & 1 << key as u32 != 0;
+        if !is_given(Key::Iterations) {
+            self.iterations = 1;
+        }
+        if !is_given(Key::Warmup) {
+            self.warmup = 0;
+        }
     }
 
     /// Returns the wake-up order for `method`. Under TFTF, the CPUs share one timer: the CPU that

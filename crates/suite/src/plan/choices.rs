@@ -45,6 +45,25 @@ words! {
 }
 
 words! {
+    /// The timestamps that figures are computed from.
+    pub enum Timestamps, word {
+        /// PMF's, if they can be read.
+        Pmf = "pmf",
+        /// Only the caller's.
+        Caller = "caller",
+    }
+}
+
+words! {
+    /// Whether a part of the machine is used, if it is there.
+    #[expect(missing_docs, reason = "the names are self-explanatory")]
+    pub enum Use, word {
+        On = "on",
+        Off = "off",
+    }
+}
+
+words! {
     /// The number of times that each block of records is written.
     #[derive(Default)]
     #[expect(missing_docs, reason = "the names are self-explanatory")]

@@ -22,8 +22,8 @@ pub use self::arguments::{Key, Plan};
 pub use self::axis::{Amount, Axis};
 pub use self::boot_arguments::{LOOPS_LIMIT_S, is_foreign, is_shared};
 pub use self::choices::{
-    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, WARM_TITLE,
-    WakePattern,
+    ActiveCpus, CheckedCalls, EndAction, Load, Method, Records, SentSamples, Timestamps, Use,
+    WARM_TITLE, WakePattern,
 };
 pub use self::descriptor_values::{Group, NotCounted, StateChoice, UsedStates};
 pub use self::plan_error::{PlanError, PlanProblem};

@@ -11,8 +11,11 @@ use super::scenario_id::ScenarioId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioSet(u32);
 
-// Each scenario has one bit.
-const _: () = assert!(ScenarioId::ALL.len() <= u32::BITS as usize);
+/// The bit of the set that `only=first` selects. It is not a scenario's.
+const FIRST: u32 = 1 << 31;
+
+// Each scenario has one of the other bits.
+const _: () = assert!(ScenarioId::ALL.len() < u32::BITS as usize);
 
 impl ScenarioSet {
     /// No scenario: the scenarios are listed instead.
@@ -23,8 +26,12 @@ impl ScenarioSet {
     /// The word that selects [`Self::EMPTY`].
     pub(super) const HELP: &'static str = "help";
 
+    /// The word that selects the scenarios of a board's first run, in which one CPU takes each step
+    /// once. It cannot be combined with other words.
+    pub(super) const FIRST: &'static str = "first";
+
     /// Keywords that each select several scenarios.
-    const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
+    const GROUPS: [&'static str; 4] = ["suite", "micro", "all", Self::FIRST];
 
     /// Returns the words that select scenarios.
     pub fn words() -> impl Iterator<Item = &'static str> {
@@ -38,9 +45,10 @@ impl ScenarioSet {
             "suite" => ScenarioId::is_suite,
             "micro" => ScenarioId::is_micro,
             "all" => |id| id.descriptor().is_in_all,
+            Self::FIRST => |id| id.descriptor().first_step.is_some(),
             tag => return ScenarioId::from_tag(tag).map(Self::only),
         };
-        let mut set = Self::EMPTY;
+        let mut set = Self(if word == Self::FIRST { FIRST } else { 0 });
         for id in ScenarioId::ALL.into_iter().filter(|id| is_selected(*id)) {
             set.insert(Self::only(id));
         }
@@ -66,10 +74,17 @@ impl ScenarioSet {
         self.0 == 0
     }
 
+    /// Returns true for the scenarios of a board's first run.
+    pub const fn is_first(self) -> bool {
+        self.0 & FIRST != 0
+    }
+
     /// Returns the tags as written in a boot argument.
     pub fn list(self) -> String {
         if self.is_empty() {
             Self::HELP.into()
+        } else if self.is_first() {
+            Self::FIRST.into()
         } else {
             join(self.iter().map(ScenarioId::short_tag), ",")
         }

@@ -198,6 +198,11 @@ fn every_word_is_followed() {
     assert_eq!(sleep("", Some(256_000)).as_deref(), Some("256000"));
     assert_eq!(sleep("sleep=0", Some(256_000)).as_deref(), Some("0"));
 
+    let first = read("only=first");
+    assert_eq!(first.text(Key::Only).as_deref(), Some("first"));
+    assert_eq!((first.iterations, first.warmup, first.tests()), (1, 0, 4));
+    assert_eq!(read("only=first iterations=3").iterations, 3);
+
     let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
     assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
     assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
@@ -220,6 +225,8 @@ const REFUSED: &[(Key, &[&str])] = &[
             "cpu_susp_serial,",
             "susp_deep",
             "help,null_call",
+            "first,suite",
+            "suite,first",
         ],
     ),
     (Key::Loops, &["0", "1073741825"]),
@@ -269,6 +276,12 @@ const REFUSED: &[(Key, &[&str])] = &[
     ),
     (Key::Contend, &["0", "513", "1K", "0-4"]),
     (Key::CpuOnAfter, &["1000001", "-1", "1ms"]),
+    (
+        Key::Helper,
+        &["1", "0x", "0x1000000", "0x+1", "0x10000000000"],
+    ),
+    (Key::Timestamps, &["none"]),
+    (Key::CpuOff, &["no"]),
     (Key::Sleep, &["1000001", "-1", "10ms"]),
 ];
 
@@ -303,7 +316,7 @@ const MESSAGES: &[(&str, &str)] = &[
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call service_call self_sgi ipi eoi lpi mmio_read sysreg_trap pmf_read \
          cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
-         system_suspend cpu_on_flood masked_time wake_race fitness suite micro all",
+         system_suspend cpu_on_flood masked_time wake_race fitness suite micro all first",
     ),
     (
         "footprint=5000M",
@@ -318,7 +331,7 @@ const MESSAGES: &[(&str, &str)] = &[
     (
         "a=b",
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake sleep end \
-         deepest core samples records loops batch duration period stress footprint timers \
+         deepest core timestamps cpu-off frame helper watchdog samples records loops batch duration period stress footprint timers \
          threshold dirty contend cpu-on-after fitness calls offsets repeats \
          neighbors",
     ),

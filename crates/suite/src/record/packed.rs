@@ -96,6 +96,8 @@ struct NamedParts {
     /// [`Reached::state`] and [`Reached::times`].
     #[serde(rename = "rose", default, skip_serializing_if = "Option::is_none")]
     state_and_times: Option<(Option<u32>, u8)>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    kept_power: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Loss>,
 }
@@ -140,6 +142,7 @@ pub(super) fn serialize<S: Serializer>(
             Some(reached) => Some((reached.state, reached.times)),
             None => None,
         },
+        kept_power: cell.kept_power,
         lost: cell.lost,
     };
     PackedCell(
@@ -193,6 +196,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
                 most_us,
             }
         }),
+        kept_power: named.kept_power,
         lost: named.lost,
         series,
         counts: valid.map(|valid| Counts {

@@ -262,7 +262,7 @@ fn lost_records_lose_nothing_else() {
             }
             Record::Scenario(..) => "conditions lost_records status",
             Record::Cell((key, _, cell)) => match (key.id.is_suite(), cell.lacks_own_record()) {
-                (true, false) => "counts helper lost lost_records reached",
+                (true, false) => "counts helper kept_power lost lost_records reached",
                 (true, true) if cell.shown.is_none() => "lost_records series",
                 (true, true) => "lost_records series shown",
                 (false, false) => "cells lost_records",

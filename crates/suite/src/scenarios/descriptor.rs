@@ -24,6 +24,9 @@ pub struct Descriptor {
     pub group: Group,
     /// True if `only=all` includes the scenario.
     pub is_in_all: bool,
+    /// What the scenario does in a board's first run, as a clause about one CPU, "it"; None if it is
+    /// not part of that run.
+    pub first_step: Option<&'static str>,
     /// True if the scenario powers CPUs off with either method.
     pub needs_cpu_off: bool,
     /// The boot arguments that change how the scenario is measured. The header prints these.
@@ -68,6 +71,7 @@ pub(super) const ROUNDS: &[Key] = &[
     Key::Method,
     Key::Wake,
     Key::Sleep,
+    Key::Helper,
     Key::CpuOnAfter,
 ];
 
@@ -91,6 +95,7 @@ impl Descriptor {
         name: "",
         group: Group::Suite,
         is_in_all: true,
+        first_step: None,
         needs_cpu_off: false,
         arguments: &[ROUNDS],
         compared: &[],

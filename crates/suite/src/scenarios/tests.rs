@@ -79,7 +79,9 @@ fn run_counted(
     let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
     for job in jobs(plan) {
         let Job::Measure(key) = job else {
-            wake_sources.try_out(&mut fake, cpus, plan, &mut states);
+            let mut announce = |_| Ok(());
+            let tried = wake_sources.try_out(&mut fake, (cpus, plan), &mut states, &mut announce);
+            tried.expect("no error");
             continue;
         };
         let setting = Setting {

@@ -205,7 +205,7 @@ fn choose_participants(
     let bench = &steps.bench;
     let (cpus, lead) = (bench.setting().cpus, bench.lead());
     let helper = if cpu == lead {
-        helper_of(bench.machine(), cpus, lead)
+        helper_of(bench.machine(), cpus, bench.plan(), lead)
     } else {
         Some(lead)
     };

@@ -36,6 +36,7 @@ fn cortex_a53() -> Identity {
         caches,
         frequency: FREQUENCY,
         clock_mhz: Some(1400),
+        power_kept_on: false,
     }
 }
 

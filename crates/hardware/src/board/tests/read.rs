@@ -99,6 +99,15 @@ pub const READ: &[(Tree, &[Edit<'static>], &[&str])] = &[
         Set("/cpus/cpu@2", "status", Text("disabled")),
         Set("/cpus/cpu@2", "enable-method", Text("spin-table")),
     ], &["labels: CpuMap 0=0.0.0 100000001=0.1.0 ff00000003=0.3.0"]),
+    // With an Aff3, the cluster consists of Aff3 and Aff2.
+    (Qemu(2), &[
+        Remove("/cpus/cpu-map"), Set("/cpus", "#address-cells", Cells(&[2])),
+        Set("/cpus/cpu@0", "reg", Cells(&[0, 0x1_0002])),
+        Set("/cpus/cpu@1", "reg", Cells(&[1, 0x302])),
+    ], &[
+        "labels: Mpidr 10002=1.2.0 100000302=256.770.0",
+        "labels with MT: Mpidr 10002=1.0.2 100000302=256.3.2",
+    ]),
     (Qemu(1), &[Unset("/cpus/cpu@0", "enable-method")], &["labels: CpuMap 0=0.0.0"]),
     (Qemu(4), &[Unset("/cpus/cpu@0", "enable-method"), Unset("/cpus/cpu@3", "enable-method")],
         &["labels: CpuMap 0=0.0.0 1=0.1.0 2=0.2.0 3=0.3.0"]),

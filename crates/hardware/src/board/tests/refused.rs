@@ -287,10 +287,6 @@ pub const REFUSED: &[(Tree, &[Edit<'static>], &str)] = &[
         "/cpus/cpu-map/cluster0/core2 cpu: phandle 0x1001 is used twice"),
     (Qemu(4), &[Set("/cpus/cpu-map/cluster0/core2", "cpu", Cells(&[0x8005]))],
         "/cpus/cpu-map/cluster0/core2 cpu: no CPU has the phandle 0x8005"),
-    (Qemu(2), &[
-        Remove("/cpus/cpu-map"), Set("/cpus", "#address-cells", Cells(&[2])),
-        Set("/cpus/cpu@0", "reg", Cells(&[0, 0])), Set("/cpus/cpu@1", "reg", Cells(&[1, 0])),
-    ], "/cpus/cpu@1 reg: 0x100000000, expected Aff3 = 0 if there is no cpu-map"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core { }")],
         "/cpus/cpu-map/cluster0: \"core\", expected a kind and a number, such as core0"),
     (Qemu(4), &[Add("/cpus/cpu-map/cluster0", "core01 { }")],

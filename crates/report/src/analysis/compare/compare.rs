@@ -32,6 +32,18 @@ pub fn compare(
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let run = &new.source.input;
     let baseline = &old.source.input;
+    for logged in [new, old] {
+        let is_first_run = logged
+            .run
+            .plan
+            .is_some_and(|plan| plan.scenarios.is_first());
+        ensure!(
+            !is_first_run,
+            "{} is a board's first run (only=first), which takes each step once; compare runs of \
+             the scenarios instead",
+            logged.source.input
+        );
+    }
     for difference in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
         let name = difference.name;
         let [x, y] = difference.values;

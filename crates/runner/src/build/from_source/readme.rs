@@ -56,6 +56,7 @@ pub(super) fn readme(plan: &BuildPlan<'_>, files: &[BoardEntry]) -> Result<Strin
         command => qemu.map(|qemu| command(plan, qemu)),
         uart => board.uart.emergency().to_string(),
         baud => board.uart.follow_option(),
+        el3_uart => board.uart.el3_base.map(|base| format!("{base:#x}")),
         source => plan.source.clone(),
         notes => notes.cloned().collect::<Vec<_>>(),
     };

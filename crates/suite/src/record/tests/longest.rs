@@ -33,6 +33,7 @@ pub(super) fn end() -> End {
             rejected: MOST,
             rows_skipped: MOST,
             lost: u32::MAX,
+            failed_step: Some(u32::MAX),
         },
     }
 }
@@ -85,6 +86,7 @@ const LOSS: Loss = Loss {
 
 fn longest_cell(cpu: CpuIndex) -> Cell {
     Cell {
+        kept_power: true,
         cpu,
         step: CellStep::default(),
         counts: Some(Counts {
@@ -181,6 +183,7 @@ fn longest_conditions() -> Conditions {
 fn longest_machine() -> Run {
     let widen = |identity: &mut Identity| {
         *identity = Identity {
+            power_kept_on: true,
             midr: MOST,
             caches: Caches::read(0o3_333_333, true, &mut |_| MOST),
             frequency: MOST,

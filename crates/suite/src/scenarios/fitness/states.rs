@@ -65,7 +65,8 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
     if fitness.count_lost() > lost_before {
         return;
     }
-    let helper = helper_of(fitness.machine, fitness.setting.cpus, lead);
+    let setting = fitness.setting;
+    let helper = helper_of(fitness.machine, setting.cpus, setting.plan, lead);
     match helper {
         Some(helper) => {
             check_waker(fitness, lead, state, (Probe::Sgi, Waker::Helper(helper)));

@@ -85,6 +85,20 @@ fn the_frame_is_used_after_it_has_woken_the_lead_in_a_trial() {
 }
 
 #[test]
+fn the_planned_helper_wakes_the_lead_and_in_parallel_rounds() {
+    let args = "iterations=2 helper=0x2 only=susp_deep_parallel,susp_deep_serial";
+    let ran = run_stopping(Fake::new(8), args);
+    assert_eq!(ran.counts(), [2, 0, 0]);
+    assert_eq!(ran.wake_sources.woke_lead, Some(2.into()));
+    let helped: Vec<_> = ran.scenarios.iter().filter_map(|one| one.helper).collect();
+    assert_eq!(helped, [CpuIndex::new(2)]);
+    let wakes = wakes(&ran);
+    let mut of_lead = wakes.iter().filter(|(cpus, _)| *cpus == only(0));
+    assert!(of_lead.clone().count() > 2);
+    assert!(of_lead.all(|(_, waker)| waker.helper() == Some(2.into())));
+}
+
+#[test]
 fn a_frame_that_fails_its_trial_is_not_used() {
     // In the frame's trial, which is the lead's first suspend, the helper's SGI wakes the lead.
     let mut is_first = true;

@@ -27,6 +27,7 @@ CASSERT(__builtin_offsetof(struct pb_fate, sleep) == PB_FATE_SLEEP,
 CASSERT(__builtin_offsetof(struct pb_fate, delay) == PB_FATE_DELAY,
 	pb_fate_delay);
 CASSERT(__builtin_offsetof(struct pb_fate, gic) == PB_FATE_GIC, pb_fate_gic);
+CASSERT(__builtin_offsetof(struct pb_fate, keep) == PB_FATE_KEEP, pb_fate_keep);
 CASSERT(__builtin_offsetof(struct pb_fate, lose) == PB_FATE_LOSE,
 	pb_fate_lose);
 CASSERT((PB_FATES_ADDR + (PB_CPUS << PB_FATE_SHIFT)) <=

@@ -17,6 +17,7 @@
 
 	.globl	pb_fault_sleep
 	.globl	pb_fault_lose_wake
+	.globl	pb_fault_keep_power
 	.globl	pb_fault_warm_entry
 
 /* x0 = this core's record. Changes x1 and x2. */
@@ -96,6 +97,16 @@ func pb_fault_lose_wake
 	isb
 1:	ret	x3
 endfunc pb_fault_lose_wake
+
+/* Returns x0 != 0 if the core should keep its power. Changes x0 to x3. */
+func pb_fault_keep_power
+	mov	x3, x30
+	bl	my_fate
+	ldr	x1, [x0, #PB_FATE_KEEP]
+	str	xzr, [x0, #PB_FATE_KEEP]
+	mov	x0, x1
+	ret	x3
+endfunc pb_fault_keep_power
 
 /*
  * The address at which a core starts after CPU_ON or a wake-up. A core that must

@@ -308,6 +308,9 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	case PB_WAKE_LOST:
 		fate->lose = 1U;
 		break;
+	case PB_SUSPEND_KEEPS_POWER:
+		fate->keep = 1U;
+		break;
 	case PB_STALL_LOCKED:
 		stalls[me] = true;
 		break;

@@ -42,7 +42,16 @@ func pb_core_power_down
 
 	/* Clear the lost state. */
 	bl	lose_system_registers
-	bl	pb_gic_lose_cpu_interface
+	/*
+	 * A breakpoint's registers are lost only with the power, and not in a
+	 * reset.
+	 */
+#if PB_FAULTS
+	bl	pb_fault_keep_power
+	cbnz	x0, 4f
+#endif
+	msr	dbgbvr1_el1, xzr
+4:	bl	pb_gic_lose_cpu_interface
 #if PB_TIMER_STOP
 	bl	stop_timers
 #endif

@@ -83,6 +83,8 @@
 	      CPU_SUSPEND, PB_ONE_OF(PB_FIRST_SECURE_SGI))		\
 	FAULT(WAKE_LOST, "wake-lost",					\
 	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_KEEPS_POWER, "suspend-keeps-power",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(STALL_LOCKED, "stall-locked",				\
 	      CPU_SUSPEND, PB_MICROSECONDS(200))			\
 	/* Any PSCI call: the caller */					\

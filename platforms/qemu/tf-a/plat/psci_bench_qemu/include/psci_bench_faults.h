@@ -16,7 +16,7 @@
  * neither a stack nor an MMU. There is a record for each CPU, in Device memory
  * (platform_def.h), which is used once and then cleared.
  */
-#define PB_FATE_SHIFT		5
+#define PB_FATE_SHIFT		6
 /* Ticks after which the core wakes without an interrupt; 0: it does not. */
 #define PB_FATE_SLEEP		0
 /* Ticks for which it waits before it enters TF-A's warm boot path. */
@@ -25,6 +25,8 @@
 #define PB_FATE_GIC		16
 /* Not zero: an interrupt that comes before the core sleeps is lost. */
 #define PB_FATE_LOSE		24
+/* Not zero: the core keeps its power while it is suspended. */
+#define PB_FATE_KEEP		32
 
 #ifndef __ASSEMBLER__
 
@@ -40,6 +42,8 @@ struct pb_fate {
 	uint64_t delay;
 	uint64_t gic;
 	uint64_t lose;
+	uint64_t keep;
+	uint64_t unused[3];
 };
 
 /* Not memory: the machine would need 254 GiB for that. */
