@@ -81,7 +81,7 @@ fn the_last_line_names_the_step_that_failed() {
         ("suspend-early", 5),
         ("suspend-denied", 5),
     ] {
-        let text = output(&spec(&format!("--fault {fault}"), ""), Fail);
+        let text = output(&spec(&format!("--icount --fault {fault}"), ""), Fail);
         let closing = text
             .lines()
             .rev()

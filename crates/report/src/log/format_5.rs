@@ -235,7 +235,15 @@ mod tests {
         ] {
             let arguments = format!("{common} {others}");
             let expected = Plan::parse(&arguments).expect("valid arguments");
-            assert_eq!(read(&(first.clone() + more)), Some(expected), "{more}");
+            let plan = read(&(first.clone() + more)).expect("a plan");
+            for (key, text) in plan.known() {
+                assert_eq!(expected.text(key), Some(text), "{more}");
+            }
+            // These did not exist, so nothing is known about them.
+            let is_unknown = |(key, _): &(Key, String)| plan.text(*key).is_none();
+            let unknown = expected.known().filter(is_unknown);
+            let words: Vec<_> = unknown.map(|(key, _)| key.word()).collect();
+            assert_eq!(words, ["timestamps", "cpu-off", "frame", "watchdog"]);
         }
         let steps = read(r#"{"plan-steps":[null,[1,2],null]}"#).expect("a plan");
         assert_eq!(steps.text(Key::Contend).as_deref(), Some("1,2"));
