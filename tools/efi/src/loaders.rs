@@ -98,11 +98,20 @@ impl BootBuilder for EfiLoader {
     }
 }
 
+/// Returns the application's load options: the boot arguments and, because QEMU has no power
+/// controller to wait for and its trees do not say so, the shortest sleep.
+fn load_options(args: Option<&str>) -> String {
+    let args = args.unwrap_or_default();
+    let has_sleep = args.split_whitespace().any(|word| word.starts_with("sleep="));
+    let sleep = if has_sleep { "" } else { "sleep=0" };
+    let words = [args, sleep].into_iter().filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Boots EDK2, which starts the application.
 fn edk2(run: &ValidatedRun<'_>) -> Result<Boot> {
-    let mut arguments = vec!["-bios", AAVMF];
-    // The boot arguments become the application's load options.
-    arguments.extend(run.spec.args.iter().flat_map(|args| ["-append", args]));
+    let load_options = load_options(run.spec.args.as_deref());
+    let arguments = ["-bios", AAVMF, "-append", &load_options];
     Ok(Boot {
         file: Some(BootFile {
             option: "-kernel",
@@ -118,7 +127,8 @@ fn u_boot(run: &ValidatedRun<'_>) -> Result<Boot> {
     let mut boot = tf_a(run)?;
     let application = build_application(run, boot.tf_a())?;
     let command = start_command(application.len());
-    let environment = environment(&command, run.spec.args.as_deref());
+    let load_options = load_options(run.spec.args.as_deref());
+    let environment = environment(&command, Some(&load_options));
     boot.in_memory = vec![(application, APPLICATION), (environment, ENVIRONMENT)];
     // BL33 is U-Boot.
     boot.stages = None;

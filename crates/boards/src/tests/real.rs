@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{BOARD, load};
+use super::{BOARD, all_boards, load};
 
 fn document() -> String {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/boards.md");
@@ -36,6 +36,21 @@ fn the_stock_platform_of_qemu_has_clusters_of_16() {
         let board = board.with_clusters_of(firmware);
         let clusters = board.clusters(20).expect("enough CPUs");
         assert_eq!(clusters.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
+    }
+}
+
+/// A watchdog that the firmware or its loader leaves running resets a board in the middle of a run.
+#[test]
+fn each_board_file_says_what_is_known_about_its_watchdogs() {
+    for board in all_boards() {
+        let name = &board.name;
+        let path = format!(
+            "{}/../../platforms/{name}/board.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let text = fs::read_to_string(path).expect("a board file");
+        let says = text.contains("\n# Watchdog: ") || board.watchdog.is_some();
+        assert!(says, "{name}");
     }
 }
 

@@ -273,7 +273,7 @@ fn write_differing(
     let mut text = describe(value, run.label(first));
     text += &match others.count() as u64 {
         0 => ".".into(),
-        more => format!("; also different on {}.", Many(more, "CPU")),
+        more => format!("; this affects {}.", Many(more, "more CPU")),
     };
     paragraph(out, name, name.len(), &text)
 }

@@ -150,13 +150,13 @@ fn values_that_are_not_the_leads() {
         (&|cpu| Some(clock(if cpu < 4 { 1401 } else { 1420 })), ""),
         (
             &|cpu| zero(cpu > 0),
-            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 0.1, but 62500000 Hz on the lead; also different \
-             on 6 CPUs.",
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 0.1, but 62500000 Hz on the lead; this affects \
+             6 more CPUs.",
         ),
         (
             &|cpu| Some(clock(if cpu < 4 { 1401 } else { 1800 })),
-            "Note: CPU 1.0 runs at 1800 MHz, the lead at 1400 MHz; also different on 3 \
-             CPUs.",
+            "Note: CPU 1.0 runs at 1800 MHz, the lead at 1400 MHz; this affects 3 \
+             more CPUs.",
         ),
     ];
     for (identity, expected) in rows {
