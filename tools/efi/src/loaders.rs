@@ -102,7 +102,9 @@ impl BootBuilder for EfiLoader {
 /// controller to wait for and its trees do not say so, the shortest sleep.
 fn load_options(args: Option<&str>) -> String {
     let args = args.unwrap_or_default();
-    let has_sleep = args.split_whitespace().any(|word| word.starts_with("sleep="));
+    let has_sleep = args
+        .split_whitespace()
+        .any(|word| word.starts_with("sleep="));
     let sleep = if has_sleep { "" } else { "sleep=0" };
     let words = [args, sleep].into_iter().filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

@@ -182,7 +182,7 @@ fn file_is_refused_with_its_line() {
         (
             "other",
             qemu,
-            "toml:7: name: \"qemu\" does not match the folder name, \"other\"",
+            "toml:9: name: \"qemu\" does not match the folder name, \"other\"",
         ),
     ] {
         let error = parse_in_folder(folder, text)
