@@ -1,6 +1,6 @@
 //! The summary at the end of a run. It fits on one screen and contains a row for each scenario,
-//! with the median across the CPUs and the worst CPU; total counts; and everything that was
-//! skipped.
+//! with the median across the CPUs, the worst CPU and the maximum; total counts; and everything that
+//! was skipped.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -57,9 +57,13 @@ struct SummaryRow {
 struct FigureSummary {
     name: &'static str,
     scale: FigureScale,
+    /// The median of the CPUs' figures.
     median: u64,
+    /// The largest of the CPUs' figures, which are medians unless the scenario is parallel.
     worst: u64,
     worst_cpu: CpuIndex,
+    /// The largest sample of this metric on any CPU and in any step.
+    max: u64,
 }
 
 /// A part of a scenario that was skipped, and why.
@@ -179,7 +183,7 @@ impl ClosingSummary {
     /// Writes a row for each scenario that measures something, everything that failed or was
     /// skipped and why, and the number of samples and checks.
     pub(crate) fn write(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
-        self.table(out, run)?;
+        write_table(out, table(run, &self.results), &TableStyle::SIMPLE)?;
         for row in &self.results {
             if let Some(failure) = row.status.failure() {
                 let text = format!(
@@ -199,52 +203,6 @@ impl ClosingSummary {
         self.counts(out, run)
     }
 
-    /// Writes the table.
-    fn table(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
-        let rows = || self.results.iter().filter(|row| row.measures());
-        // If the plan has a single method, omit the column, because every row would contain the
-        // same value.
-        let methods = || rows().filter_map(SummaryRow::method);
-        let has_methods = methods().any(|method| Some(method) != methods().next());
-        let units = || rows().filter_map(|row| Some(row.figures?.scale.name()));
-        let unit = units()
-            .next()
-            .filter(|first_unit| units().all(|unit| unit == *first_unit));
-        let title = "Summary: the first figure of each scenario";
-        let mut table = Table::titled(match unit {
-            Some(unit) => format!("{title} ({unit})"),
-            None => title.into(),
-        });
-        table.words(["Scenario"]);
-        table.words(has_methods.then_some("Method"));
-        table.end_names();
-        table.words(["Result"]);
-        table.numbers(["Samples"]);
-        table.words(["Figure"]);
-        table.numbers(["Median", "Worst"]);
-        table.words(unit.is_none().then_some("Unit"));
-        table.words(["CPU"]);
-        for row in rows() {
-            let mut entries = vec![row.id.short_tag().into()];
-            entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
-            entries.extend([row.word().into(), row.samples.to_string()]);
-            let text = |text: fn(FigureSummary, &Run) -> String| {
-                text_or_absent(row.figures.map(|figures| text(figures, run)))
-            };
-            entries.push(text(|figures, _| figures.name.into()));
-            entries.push(text(|figures, _| figures.scale.text(figures.median)));
-            entries.push(text(|figures, _| figures.scale.text(figures.worst)));
-            if unit.is_none() {
-                entries.push(text(|figures, _| figures.scale.name().into()));
-            }
-            entries.push(text(|figures, run| {
-                run.label(figures.worst_cpu).to_string()
-            }));
-            table.rows.push(entries);
-        }
-        write_table(out, table, &TableStyle::SIMPLE)
-    }
-
     /// Prints the counts. Each line starts with the run's identity, which shows that the summary
     /// belongs to the records before it.
     fn counts(&self, out: &mut dyn Write, run: &Run) -> fmt::Result {
@@ -261,6 +219,66 @@ impl ClosingSummary {
         }
         Ok(())
     }
+}
+
+/// Returns the summary of a run, with a row for each scenario; None if none of them measures
+/// anything.
+pub fn summary_table(run: &Run) -> Option<Table> {
+    let is_same =
+        |one: &Scenario, other: &Scenario| (one.id, one.method) == (other.id, other.method);
+    let groups = run.scenarios.chunk_by(is_same);
+    let rows: Vec<_> = groups
+        .filter_map(|group| SummaryRow::from_group(run, group))
+        .collect();
+    table(run, &rows).finished()
+}
+
+/// Returns the table, with a row for each scenario that measures something.
+fn table(run: &Run, rows: &[SummaryRow]) -> Table {
+    let rows = || rows.iter().filter(|row| row.measures());
+    // If the plan has a single method, omit the column, because every row would contain the
+    // same value.
+    let methods = || rows().filter_map(SummaryRow::method);
+    let has_methods = methods().any(|method| Some(method) != methods().next());
+    let units = || rows().filter_map(|row| Some(row.figures?.scale.name()));
+    let unit = units()
+        .next()
+        .filter(|first_unit| units().all(|unit| unit == *first_unit));
+    let title = "Summary: the first figure's median, worst CPU and maximum";
+    let mut table = Table::titled(match unit {
+        Some(unit) => format!("{title} ({unit})"),
+        None => title.into(),
+    });
+    table.words(["Scenario"]);
+    table.words(has_methods.then_some("Method"));
+    table.end_names();
+    table.words(["Result"]);
+    table.numbers(["Samples"]);
+    table.words(["Figure"]);
+    table.numbers(["Median", "Worst"]);
+    table.words(["CPU"]);
+    table.numbers(["Max"]);
+    table.words(unit.is_none().then_some("Unit"));
+    for row in rows() {
+        let mut entries = vec![row.id.short_tag().into()];
+        entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
+        entries.extend([row.word().into(), row.samples.to_string()]);
+        let text = |text: fn(FigureSummary, &Run) -> String| {
+            text_or_absent(row.figures.map(|figures| text(figures, run)))
+        };
+        entries.push(text(|figures, _| figures.name.into()));
+        entries.push(text(|figures, _| figures.scale.text(figures.median)));
+        entries.push(text(|figures, _| figures.scale.text(figures.worst)));
+        entries.push(text(|figures, run| {
+            run.label(figures.worst_cpu).to_string()
+        }));
+        entries.push(text(|figures, _| figures.scale.text(figures.max)));
+        if unit.is_none() {
+            entries.push(text(|figures, _| figures.scale.name().into()));
+        }
+        table.rows.push(entries);
+    }
+    table
 }
 
 impl SummaryRow {
@@ -320,7 +338,9 @@ fn of_suite(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
     };
     let figures = run.cpu_indices().filter_map(figure_of).collect();
     let scale = FigureScale::of_tables(run.clock(), metric, 1);
-    summarize(metric, scale, figures)
+    let cells = group.iter().flat_map(Scenario::suite_cells);
+    let samples = cells.filter_map(|cell| Some(cell.summary(metric)?.max));
+    summarize(metric, scale, figures, samples.max())
 }
 
 /// Summarizes the medians of the cells that differ from the first only in their CPU.
@@ -341,14 +361,25 @@ fn of_steps(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
         .map(|cell_series| (cell_series.series.summary.median, cell_series.cell.cpu))
         .collect();
     let scale = FigureScale::of_series(run.clock(), first);
-    summarize(first.series.metric, scale, figures)
+    let is_alike = |cell_series: &CellSeries<'_>| {
+        let (step, of_first) = (cell_series.cell.step, first.cell.step);
+        cell_series.series.metric == first.series.metric
+            && step.operations == of_first.operations
+            && step.variant.is_baseline() == of_first.variant.is_baseline()
+    };
+    let samples = measured().filter(is_alike);
+    let max = samples
+        .map(|cell_series| cell_series.series.summary.max)
+        .max();
+    summarize(first.series.metric, scale, figures, max)
 }
 
-/// Summarizes the CPUs' figures; None if there are none.
+/// Summarizes the CPUs' figures; None if there are none. `max` is the largest sample, if it is known.
 fn summarize(
     metric: Metric,
     scale: FigureScale,
     figures: Vec<(u64, CpuIndex)>,
+    max: Option<u64>,
 ) -> Option<FigureSummary> {
     let by_figure = |(figure, cpu): &&(u64, CpuIndex)| (*figure, Reverse(*cpu));
     let (worst, worst_cpu) = *figures.iter().max_by_key(by_figure)?;
@@ -359,6 +390,7 @@ fn summarize(
         median: lower_median(&mut values),
         worst,
         worst_cpu,
+        max: max.unwrap_or(worst).max(worst),
     })
 }
 
