@@ -46,6 +46,9 @@ pub struct CompareArguments {
     /// Compare only the Nth run in NEW.
     #[arg(long, value_name = "N", value_parser = run_number_parser())]
     new_run: Option<usize>,
+    /// Show what explains the changes, unchanged figures, and the runs.
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     comparison: ComparisonArguments,
     #[command(flatten)]
@@ -63,6 +66,7 @@ impl CompareArguments {
         let mut chosen = ChosenRuns::new(self.new_run);
         read_each(&self.new, |logged| chosen.add(logged))?;
         let mut report: Report = chosen.end("--new-run", "the input")?.into();
+        report.is_full = self.full;
         let options = Options {
             shows_pmf_cost: true,
             ..self.comparison.options()

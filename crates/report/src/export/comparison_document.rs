@@ -1,59 +1,249 @@
 //! Converts a comparison to blocks, in reading order.
 
+use std::collections::HashSet;
+use std::iter::once;
+
 use hardware::text::plural::many;
-use suite::output::Table;
+use itertools::Itertools as _;
+use suite::model::FindingKind;
+use suite::output::{ABSENT, Table, text_or_absent};
 
 use super::compared_text::{percent_text, tolerance_text, value_text};
-use super::document::{Block, LabeledLine};
+use super::document::{Block, Folded, Headline, Tone};
+use super::drawing::changes_chart;
 use super::scenario_document::mark;
 use super::table::{key_columns, key_entries};
 use crate::analysis::compare::{
-    Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison, RowPairing,
-    scenario_title,
+    CHANGED, Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison,
+    FigureChange, OutcomeCounts, RowPairing, has_one_method, scenario_title,
 };
 use crate::analysis::figure::HISTOGRAM_BOUND_NOTE;
-use crate::analysis::findings::{BasedFinding, basis_text, explanations};
+use crate::analysis::findings::{
+    BasedFinding, CONDITIONS, REORDERED, UNCHANGED, basis_text, explanations,
+};
 use crate::log::LoggedRun;
 
-pub(super) fn comparison<'r>(logged: &LoggedRun, comparison: &Comparison) -> Vec<Block<'r>> {
-    let mut blocks = vec![
-        Block::Definitions(definitions(logged, comparison)),
+/// The maximum number of rows in the table of figures, so that it fits on a screen.
+const ROWS_MAX: usize = 20;
+/// The maximum length of a number with decimal places in that table.
+const NUMBER_MAX: usize = 7;
+/// The maximum number of findings shown with the result.
+const NOTES_MAX: usize = 3;
+
+/// Returns the comparison's blocks: the result first, then what is needed to explain it. If
+/// `is_full` is true, the tables contain what did not change, too.
+pub(super) fn comparison<'r>(
+    logged: &LoggedRun,
+    comparison: &Comparison,
+    chart_id: String,
+    is_full: bool,
+) -> Vec<Block<'r>> {
+    let mut blocks = vec![Block::Paragraph(sides(logged, comparison))];
+    let conditions = conditions(comparison);
+    if !conditions.is_empty() {
+        blocks.push(Block::Remarks(conditions));
+    }
+    blocks.push(Block::Headline(headline(comparison)));
+    blocks.extend(comparison.lacks().into_iter().map(Block::Warning));
+    let changes = comparison.figure_changes();
+    blocks.extend(figure_table(logged, comparison, &changes).map(Block::Table));
+    let chart = changes_chart(logged, comparison, chart_id);
+    blocks.push(Block::Drawings(chart.into_iter().collect()));
+    let notes = notes(comparison);
+    if !notes.is_empty() {
+        blocks.push(Block::Remarks(notes));
+    }
+    let mut details = vec![
         Block::Heading("What changed".to_owned()),
         Block::Remarks(remarks(logged, comparison)),
     ];
-    blocks.extend(Block::explanations(explained(logged, comparison)));
-    blocks.push(Block::Heading("Changes".to_owned()));
+    details.extend(Block::explanations(explained(logged, comparison)));
     let tables = comparison.scenarios.iter().flat_map(|scenario| {
-        [ChangeList::Cpu, ChangeList::Order].map(|list| table(logged, comparison, scenario, list))
+        [ChangeList::Cpu, ChangeList::Order]
+            .map(|list| table(logged, comparison, scenario, list, is_full))
     });
-    blocks.extend(tables.flatten().map(Block::Table));
+    let heading = Block::Heading("Changes by CPU".to_owned());
+    details.extend(once(heading).chain(tables.flatten().map(Block::Table)));
+    if is_full {
+        blocks.extend(details);
+    } else {
+        let folded = Folded {
+            summary: "What changed, what explains it, and the changes by CPU".to_owned(),
+            is_essential: false,
+        };
+        blocks.extend(Block::folded(folded, details));
+    }
     blocks
 }
 
-fn definitions(logged: &LoggedRun, comparison: &Comparison) -> Vec<LabeledLine> {
-    let scenarios = comparison.scenarios.iter();
-    let count = scenarios.map(|scenario| scenario.changes().len()).sum();
-    let figures = many(count, "figure");
-    let mut outcome = match comparison.regressions().count() {
-        _ if comparison.is_pmf_cost => format!("the cost of PMF in {figures}; no verdict"),
-        0 => format!("no regression in {figures}"),
-        worse => format!("{} in {figures}", many(worse, "regression")),
-    };
-    for lack in comparison.lacks() {
-        outcome += &format!("; incomplete: {lack}");
-    }
+/// Says what is compared with what, and how.
+fn sides(logged: &LoggedRun, comparison: &Comparison) -> String {
     let rows = match comparison.row_pairing {
-        RowPairing::Mpidr => "by MPIDR",
-        RowPairing::Labels => "by cluster and core",
-        RowPairing::Ambiguous => "sorted, because labels are ambiguous",
+        RowPairing::Mpidr => "rows are paired by MPIDR",
+        RowPairing::Labels => "rows are paired by cluster and core",
+        RowPairing::Ambiguous => "rows are sorted, because labels are ambiguous",
     };
-    vec![
-        ("Run", logged.source.text()),
-        ("Baseline", comparison.baseline.source.text()),
-        ("Rows", rows.to_owned()),
-        ("Tolerance", tolerance_text(comparison.tolerance_ppm)),
-        ("Outcome", outcome),
-    ]
+    format!(
+        "{}, compared with {}; tolerance {}; {rows}.",
+        logged.source.text(),
+        comparison.baseline.source.text(),
+        tolerance_text(comparison.tolerance_ppm)
+    )
+}
+
+/// Returns the sentences about conditions that differ.
+fn conditions(comparison: &Comparison) -> Vec<String> {
+    let findings = comparison.findings.iter().map(|based| &based.finding);
+    let conditions = findings.filter(|finding| finding.kind == CONDITIONS);
+    conditions.map(|finding| finding.sentence.clone()).collect()
+}
+
+fn headline(comparison: &Comparison) -> Headline {
+    let counts = comparison.counts();
+    let figures = many(counts.total(), "figure");
+    if comparison.is_pmf_cost {
+        return Headline {
+            text: format!("The cost of PMF in {figures}; no verdict"),
+            tone: Tone::Neutral,
+        };
+    }
+    let OutcomeCounts {
+        worse,
+        better,
+        unchanged,
+    } = counts;
+    let is_complete = comparison.is_complete();
+    let incomplete = if is_complete { "" } else { "; incomplete" };
+    Headline {
+        text: format!(
+            "{worse} worse, {better} better, {unchanged} unchanged of {figures}{incomplete}"
+        ),
+        tone: match (worse, is_complete) {
+            (0, true) => Tone::Good,
+            (0, false) => Tone::Neutral,
+            _ => Tone::Bad,
+        },
+    }
+}
+
+/// Returns the table of the figures of each scenario. If there are too many for a screen, it
+/// contains those with the largest changes.
+fn figure_table(
+    logged: &LoggedRun,
+    comparison: &Comparison,
+    changes: &[FigureChange],
+) -> Option<Table> {
+    let size = |change: &FigureChange| {
+        let percent = change.percent().map_or(f64::INFINITY, f64::abs);
+        (change.counts.changed() > 0, percent)
+    };
+    let shown: HashSet<usize> = (0..changes.len())
+        .sorted_by(|one, other| {
+            let [one, other] = [one, other].map(|index| size(&changes[*index]));
+            (other.0.cmp(&one.0)).then(other.1.total_cmp(&one.1))
+        })
+        .take(ROWS_MAX)
+        .collect();
+    let cut = if changes.len() > ROWS_MAX {
+        format!(", the {ROWS_MAX} largest changes of {}", changes.len())
+    } else {
+        String::new()
+    };
+    let is_of_steps = changes.iter().any(|change| change.key.is_of_step());
+    let unit = if is_of_steps {
+        "of one operation"
+    } else {
+        logged.unit()
+    };
+    let mut table = Table::titled(format!(
+        "Median of the CPUs ({unit}; change and noise in %){cut}"
+    ));
+    table.words(["Scenario", "Figure"]);
+    table.end_names();
+    table.numbers(["Old", "New", "Change"]);
+    table.optional_numbers(&["Noise"], ABSENT);
+    // The number of CPUs with a change follows the result.
+    table.optional_words(["Unit", "Result"]);
+    let runs = (&logged.run, &comparison.baseline.run);
+    for (_, change) in changes
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| shown.contains(index))
+    {
+        let id = change.scenario.id;
+        let tag = if has_one_method(runs) {
+            id.short_tag().to_owned()
+        } else {
+            format!("{} {}", id.short_tag(), change.scenario.method.word())
+        };
+        table
+            .rows
+            .push(figure_entries(logged, comparison, change, tag));
+    }
+    table.finished()
+}
+
+fn figure_entries(
+    logged: &LoggedRun,
+    comparison: &Comparison,
+    change: &FigureChange,
+    tag: String,
+) -> Vec<String> {
+    let clock = logged.clock();
+    let is_of_step = change.key.is_of_step();
+    let text = |value: f64| short(value_text(clock, is_of_step, value));
+    let percent = |value: f64| short(format!("{value:.2}"));
+    let counts = change.counts;
+    let unit = if is_of_step {
+        change.key.scale(clock).name()
+    } else {
+        ""
+    };
+    let mut entries = vec![
+        tag,
+        change.key.in_sentence(),
+        text(change.old),
+        text(change.new),
+        change
+            .percent()
+            .map_or_else(|| ABSENT.to_owned(), |value| short(format!("{value:+.2}"))),
+        text_or_absent(change.noise.map(percent)),
+        unit.to_owned(),
+    ];
+    entries.push(if comparison.is_pmf_cost {
+        String::new()
+    } else if counts.changed() == 0 {
+        counts.word().to_owned()
+    } else {
+        format!("{} {}/{}", counts.word(), counts.changed(), counts.total())
+    });
+    entries
+}
+
+/// Returns a decimal number without the decimal places for which there is no room.
+fn short(number: String) -> String {
+    let has_room = number.len() <= NUMBER_MAX;
+    match number.split_once('.') {
+        Some((whole, _)) if !has_room => whole.to_owned(),
+        _ => number,
+    }
+}
+
+/// Returns the first findings about the figures that are more than a list of changes.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let lists = [
+        CHANGED,
+        UNCHANGED,
+        REORDERED,
+        CONDITIONS,
+        FindingKind::NOT_TOLD,
+    ];
+    let findings = comparison.findings.iter().map(|based| &based.finding);
+    findings
+        .filter(|finding| !lists.contains(&finding.kind))
+        .take(NOTES_MAX)
+        .map(|finding| finding.sentence.clone())
+        .collect()
 }
 
 fn remarks(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
@@ -113,6 +303,7 @@ fn table(
     comparison: &Comparison,
     scenario: &ComparedScenario,
     judged_by: ChangeList,
+    is_full: bool,
 ) -> Option<Table> {
     let (changes, how) = match (judged_by, scenario.judged_by) {
         (ChangeList::Cpu, ChangeList::Cpu) => (&scenario.by_cpu, "by CPU"),
@@ -146,7 +337,8 @@ fn table(
     table.optional_words(["Unit"]);
     // Only changes that determine the result have an outcome.
     table.optional_words(["Outcome"]);
-    for change in changes {
+    let is_shown = |change: &&Change| is_full || !change.outcome.is_still();
+    for change in changes.iter().filter(is_shown) {
         let mut entries = key_entries(scenario.key.id, change.key);
         entries.extend(change_entries(logged, change, is_of_steps));
         let outcome = comparison.outcome(scenario, judged_by, change);

@@ -21,6 +21,14 @@ pub enum Block<'r> {
     /// A heading above drawings. Formats without drawings omit it.
     #[serde(rename = "heading")]
     DrawingHeading(String),
+    /// The result in a sentence.
+    Headline(Headline),
+    /// The start of a part that readers who need only the result can skip. It ends at the next
+    /// [`Self::FoldedEnd`]; [`Self::folded`] returns both. A page shows only its summary until the
+    /// reader opens it.
+    Folded(Folded),
+    /// The end of a folded part.
+    FoldedEnd,
     /// Names and their values.
     Definitions(Vec<LabeledLine>),
     /// A scenario's heading.
@@ -40,7 +48,15 @@ pub enum Block<'r> {
     Drawings(Vec<Chart>),
 }
 
-impl Block<'_> {
+impl<'r> Block<'r> {
+    /// Returns `blocks` as a folded part, or nothing if there are none.
+    pub fn folded(folded: Folded, blocks: Vec<Self>) -> impl Iterator<Item = Self> + use<'r> {
+        let has_blocks = !blocks.is_empty();
+        let start = has_blocks.then_some(Self::Folded(folded));
+        let end = has_blocks.then_some(Self::FoldedEnd);
+        start.into_iter().chain(blocks).chain(end)
+    }
+
     /// Returns the section that explains the figures, or nothing if there are no `sentences`.
     pub(super) fn explanations(sentences: Vec<String>) -> Vec<Self> {
         if sentences.is_empty() {
@@ -49,6 +65,36 @@ impl Block<'_> {
         let heading = "What explains the figures".to_owned();
         vec![Self::Heading(heading), Self::Remarks(sentences)]
     }
+}
+
+/// The result of what a document is about.
+#[derive(Serialize)]
+pub struct Headline {
+    /// The result, as a sentence.
+    pub text: String,
+    /// Whether the result is good.
+    pub tone: Tone,
+}
+
+/// Whether a result is good, which determines its color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// What was expected.
+    Good,
+    /// A fault or a regression.
+    Bad,
+    /// Neither, or there is no result.
+    Neutral,
+}
+
+/// A part that readers who need only the result can skip.
+#[derive(Serialize)]
+pub struct Folded {
+    /// The line that stands for the part.
+    pub summary: String,
+    /// True if formats in which nothing can be folded contain the part; false if they omit it.
+    pub is_essential: bool,
 }
 
 /// A scenario's heading, with its status and method.

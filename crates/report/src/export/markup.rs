@@ -18,6 +18,10 @@ pub(super) struct Markup {
     heading: fn(&str) -> String,
     scenario: fn(&str) -> String,
     definition: fn(&str, &str) -> String,
+    headline: fn(&str) -> String,
+    /// The text before the summary of a folded part, between the summary and the part, and after
+    /// the part; None if nothing can be folded.
+    folded: Option<[&'static str; 3]>,
     warning: &'static str,
     paragraph: &'static str,
     item: &'static str,
@@ -30,6 +34,8 @@ pub(super) const TEXT: Markup = Markup {
     heading: |text| format!("{text}\n"),
     scenario: str::to_owned,
     definition: |name, text| format!("  {name:<11} {text}"),
+    headline: str::to_owned,
+    folded: None,
     warning: "warning: ",
     paragraph: "  ",
     item: "  * ",
@@ -42,6 +48,8 @@ pub(super) const MARKDOWN: Markup = Markup {
     heading: |text| format!("## {text}\n"),
     scenario: |text| format!("## {text}\n"),
     definition: |name, text| format!("- {name}: {text}"),
+    headline: |text| format!("**{text}**"),
+    folded: Some(["<details><summary>", "</summary>\n\n", "</details>\n\n"]),
     warning: "> **Warning**: ",
     paragraph: "",
     item: "- ",
@@ -52,6 +60,7 @@ pub(super) const RST: Markup = Markup {
     title: |text| underlined(text, "="),
     heading: |text| underlined(text, "-"),
     scenario: |text| underlined(text, "-"),
+    folded: None,
     warning: ".. warning:: ",
     table: &table::RST,
     ..MARKDOWN
@@ -88,8 +97,30 @@ impl Markup {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let escape = self.escape;
+        // The number of parts around the block, counted from the outermost one that is omitted.
+        let mut omitted = 0;
         for block in blocks {
             match block {
+                Block::Folded(_) if omitted > 0 => omitted += 1,
+                Block::FoldedEnd if omitted > 0 => omitted -= 1,
+                _ if omitted > 0 => {}
+                Block::Folded(folded) => {
+                    let summary = escape(&folded.summary);
+                    match self.folded {
+                        Some([before, after, _]) => write!(out, "{before}{summary}{after}")?,
+                        None if folded.is_essential => {
+                            writeln!(out, "{}", (self.heading)(&summary))?
+                        }
+                        None => omitted = 1,
+                    }
+                }
+                Block::FoldedEnd => {
+                    let end = self.folded.map_or("", |[.., end]| end);
+                    write!(out, "{end}")?;
+                }
+                Block::Headline(headline) => {
+                    writeln!(out, "{}\n", (self.headline)(&escape(&headline.text)))?
+                }
                 Block::Title(text) => writeln!(out, "{}", (self.title)(&escape(&text)))?,
                 Block::Heading(text) => writeln!(out, "{}", (self.heading)(&escape(&text)))?,
                 Block::Scenario(heading) => {

@@ -25,7 +25,7 @@ mod table;
 mod template;
 
 pub use self::compared_text::percent_text;
-pub use self::document::{Block, LabeledLine};
+pub use self::document::{Block, Folded, Headline, LabeledLine, Tone};
 pub use self::document_format::{Document, DocumentFormat};
 pub use self::drawing::{Chart, Drawing, EDGE, FlameFrame, LANE, LEFT, Scale};
 pub use self::escape::markup as escape_markup;

@@ -13,6 +13,8 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
     /// The board's history across all runs (one per release), if requested.
     pub history: Option<History>,
+    /// True if a comparison shows unchanged figures, and nothing is folded.
+    pub is_full: bool,
 }
 
 impl From<Vec<LoggedRun>> for Report {

@@ -1,9 +1,12 @@
 //! Converts a report to blocks, in reading order.
 
 use hardware::text::plural::many;
+use suite::model::Verdict;
+use suite::output::summary_table;
 
 use super::comparison_document;
-use super::document::Block;
+use super::document::{Block, Folded, Headline, Tone};
+use super::drawing::overview_chart;
 use super::history_document::history;
 use super::method::method;
 use super::report_data::Report;
@@ -18,39 +21,85 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
     if let Some(releases) = &report.history {
         return Box::new(history(releases, &report.runs).into_iter());
     }
-    let runs = (0..report.runs.len()).flat_map(|index| run_document(report, index));
-    let comparisons = report
-        .comparisons
-        .iter()
-        .flat_map(|comparison| comparison_blocks(report, comparison));
-    Box::new(runs.chain(comparisons))
+    if report.comparisons.is_empty() {
+        return Box::new((0..report.runs.len()).flat_map(|index| run_document(report, index)));
+    }
+    let comparisons = (1..)
+        .zip(&report.comparisons)
+        .flat_map(|(number, comparison)| comparison_blocks(report, number, comparison));
+    let runs = (0..report.runs.len()).flat_map(|index| compared_run(report, index));
+    Box::new(comparisons.chain(runs))
 }
 
-/// Returns the blocks of the run at `index`.
+/// Returns the blocks of the run at `index`: the result, the figures, and then the conditions.
 fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
     let logged = &report.runs[index];
     let title = format!("PSCI latencies of {}", name(report, index));
     let mut blocks = vec![Block::Title(title)];
+    blocks.extend(headline(logged).map(Block::Headline));
     blocks.extend(warnings(logged).into_iter().map(Block::Warning));
-    blocks.push(Block::Definitions(method(logged)));
-    let sentences = explanations(logged)
-        .into_iter()
-        .map(|explanation| explanation.finding.sentence);
-    blocks.extend(Block::explanations(sentences.collect()));
+    blocks.extend(summary_table(&logged.run).map(Block::Table));
+    let overview = overview_chart(logged, format!("run{}-overview", index + 1));
+    blocks.push(Block::Drawings(overview.into_iter().collect()));
     for (number, measured) in (1..).zip(&logged.run.scenarios) {
         let id = format!("run{}-t{number}", index + 1);
         blocks.extend(scenario(logged, measured, heading(logged, measured, id)));
     }
+    let sentences = explanations(logged)
+        .into_iter()
+        .map(|explanation| explanation.finding.sentence);
+    blocks.extend(Block::explanations(sentences.collect()));
+    let conditions = Folded {
+        summary: "Conditions of the run".to_owned(),
+        is_essential: true,
+    };
+    blocks.extend(Block::folded(
+        conditions,
+        vec![Block::Definitions(method(logged))],
+    ));
     blocks
 }
 
-fn comparison_blocks<'r>(report: &'r Report, comparison: &Comparison) -> Vec<Block<'r>> {
+/// Returns the run's verdict; None for published tables and TFTF logs, which have none.
+fn headline(logged: &LoggedRun) -> Option<Headline> {
+    let verdict = logged.verdict()?;
+    let is_good = verdict == Verdict::Pass && logged.is_complete();
+    Some(Headline {
+        text: logged.verdict_text(),
+        tone: if is_good { Tone::Good } else { Tone::Bad },
+    })
+}
+
+/// Returns the blocks of a run that has been compared, which are folded.
+fn compared_run(report: &Report, index: usize) -> Vec<Block<'_>> {
+    let blocks = run_document(report, index);
+    if report.is_full {
+        return blocks;
+    }
+    let folded = Folded {
+        summary: format!("The run: {}", report.runs[index].source.text()),
+        is_essential: false,
+    };
+    Block::folded(folded, blocks).collect()
+}
+
+fn comparison_blocks<'r>(
+    report: &'r Report,
+    number: usize,
+    comparison: &Comparison,
+) -> Vec<Block<'r>> {
     let run = name(report, comparison.run);
     let baseline = &comparison.baseline.source.input;
     let title = format!("Comparison of {run} with {baseline}");
     let mut blocks = vec![Block::Title(title)];
     let logged = &report.runs[comparison.run];
-    blocks.extend(comparison_document::comparison(logged, comparison));
+    let chart_id = format!("changes{number}");
+    blocks.extend(comparison_document::comparison(
+        logged,
+        comparison,
+        chart_id,
+        report.is_full,
+    ));
     blocks
 }
 

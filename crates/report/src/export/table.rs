@@ -14,7 +14,7 @@ const COLUMNS: usize = 80;
 
 /// Columns separated by two spaces, for terminals.
 pub(super) const TEXT: TableStyle = TableStyle {
-    indent: 2,
+    indent: 0,
     edges: ["", "  ", ""],
     corners: |_| ["", "  ", ""],
     rules: [None, Some('-'), None, None],

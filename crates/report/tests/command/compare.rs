@@ -123,7 +123,7 @@ fn every_format_has_findings_and_gaps() {
     let (rows, _) = table.trim_end().rsplit_once('\n').expect("rows");
     scratch.write(&format!("n1sdp/{name}"), rows);
     let less = format!("compare published/n1sdp/v2.9 n1sdp/{name}");
-    for format in ["text", "md", "rst", "html", "json"] {
+    for format in ["text --full", "md", "rst --full", "html", "json"] {
         let (code, out, stderr) = compare("v2.12", format);
         assert_eq!(code, 1, "{stderr}");
         assert!(out.contains(flush), "{format}: {out}");
@@ -134,7 +134,7 @@ fn every_format_has_findings_and_gaps() {
         }
     }
     let lone = "CPU 1.1, which only the baseline has";
-    let (_, out, _) = scratch.called(&less);
+    let (_, out, _) = scratch.called(&format!("{less} --full"));
     assert!(out.contains(lone), "{out}");
     // Parts that exist only in the run do not count as gaps.
     let more = format!("compare n1sdp/{name} published/n1sdp/v2.9");
@@ -151,7 +151,7 @@ fn every_format_has_findings_and_gaps() {
     let (_, out, _) = compare("v2.13", "junit");
     let compared = out.contains("figures compared");
     assert!(compared && !out.contains("<failure"), "{out}");
-    let (_, out, _) = compare("v2.12", "text");
+    let (_, out, _) = compare("v2.12", "text --full");
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";
     assert!(out.contains(row), "{out}");
     let (_, unjudged) = out.split_once("by CPU, not judged").expect("a table");
@@ -164,6 +164,44 @@ fn every_format_has_findings_and_gaps() {
         code == 2 && stderr.contains("in the input folder for LOG"),
         "{stderr}"
     );
+}
+
+/// A reader who sees only the first screen sees the result, and one who wants all figures gets them.
+#[test]
+fn result_comes_first_and_fits_a_screen() {
+    let scratch = scratch();
+    let (_, out, _) = juno(&scratch, "v2.12", "text");
+    let result = "50 worse, 36 better, 10 unchanged of 96 figures";
+    let table = "susp_deep_parallel     Powerdown    384.98  481.14  +24.98  worse 6/6\n";
+    assert!(out.contains(result) && out.contains(table), "{out}");
+    // Sentences are wrapped on a terminal.
+    let rows = || out.lines().filter(|line| !line.starts_with("  "));
+    assert!(rows().all(|line| line.chars().count() <= 80), "{out}");
+    assert!(out.lines().count() < 36, "{out}");
+    let unchanged = "1   Wakeup";
+    assert!(!out.contains(unchanged), "{out}");
+    for (format, parts) in [
+        (
+            "md",
+            ["**50 worse", "| Powerdown", "<details>", "+1644.80 %"],
+        ),
+        (
+            "html",
+            ["headline bad\">50 worse", "worse 6/6", "<svg", "folded\">"],
+        ),
+    ] {
+        let (_, out, _) = juno(&scratch, "v2.12", format);
+        let places = parts.map(|part| out.find(part).unwrap_or_else(|| panic!("{part}: {out}")));
+        assert!(places.is_sorted(), "{format}: {places:?}");
+    }
+    let rows_of = |format: &str| {
+        let (_, out, _) = juno(&scratch, "v2.12", format);
+        out.matches("| same").count()
+    };
+    // The table of figures has a word, not a row for each CPU.
+    assert_eq!((rows_of("md"), rows_of("md --full")), (0, 10));
+    let (_, out, _) = juno(&scratch, "v2.13", "text");
+    assert!(out.contains("0 worse, 0 better, 96 unchanged"), "{out}");
 }
 
 /// A path may refer to the folder of a release, a single file, or the platform folder, whose

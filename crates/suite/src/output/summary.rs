@@ -62,8 +62,8 @@ struct FigureSummary {
     /// The largest of the CPUs' figures, which are medians unless the scenario is parallel.
     worst: u64,
     worst_cpu: CpuIndex,
-    /// The largest sample of this metric on any CPU and in any step.
-    max: u64,
+    /// The largest sample of this metric on any CPU and in any step; None if it is unknown.
+    max: Option<u64>,
 }
 
 /// A part of a scenario that was skipped, and why.
@@ -253,7 +253,7 @@ fn table(run: &Run, rows: &[SummaryRow]) -> Table {
     table.words(has_methods.then_some("Method"));
     table.end_names();
     table.words(["Result"]);
-    table.numbers(["Samples"]);
+    table.numbers(["n"]);
     table.words(["Figure"]);
     table.numbers(["Median", "Worst"]);
     table.words(["CPU"]);
@@ -262,7 +262,10 @@ fn table(run: &Run, rows: &[SummaryRow]) -> Table {
     for row in rows() {
         let mut entries = vec![row.id.short_tag().into()];
         entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
-        entries.extend([row.word().into(), row.samples.to_string()]);
+        // A table that someone published has figures, but not their number.
+        let has_samples = row.samples > 0 || row.figures.is_none();
+        let samples = text_or_absent(has_samples.then_some(row.samples));
+        entries.extend([row.word().into(), samples]);
         let text = |text: fn(FigureSummary, &Run) -> String| {
             text_or_absent(row.figures.map(|figures| text(figures, run)))
         };
@@ -272,7 +275,9 @@ fn table(run: &Run, rows: &[SummaryRow]) -> Table {
         entries.push(text(|figures, run| {
             run.label(figures.worst_cpu).to_string()
         }));
-        entries.push(text(|figures, _| figures.scale.text(figures.max)));
+        entries.push(text(|figures, _| {
+            text_or_absent(figures.max.map(|max| figures.scale.text(max)))
+        }));
         if unit.is_none() {
             entries.push(text(|figures, _| figures.scale.name().into()));
         }
@@ -374,7 +379,8 @@ fn of_steps(run: &Run, group: &[Scenario]) -> Option<FigureSummary> {
     summarize(first.series.metric, scale, figures, max)
 }
 
-/// Summarizes the CPUs' figures; None if there are none. `max` is the largest sample, if it is known.
+/// Summarizes the CPUs' figures; None if there are none. `max` is the largest sample, if it is
+/// known.
 fn summarize(
     metric: Metric,
     scale: FigureScale,
@@ -390,7 +396,7 @@ fn summarize(
         median: lower_median(&mut values),
         worst,
         worst_cpu,
-        max: max.unwrap_or(worst).max(worst),
+        max,
     })
 }
 

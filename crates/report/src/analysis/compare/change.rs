@@ -65,6 +65,14 @@ impl Change {
         percent(self.new.figure, self.old.figure)
     }
 
+    /// Returns the percentage of the old figure by which noise alone can change the figure: half
+    /// the widths of both intervals. None if a side has no interval, or if the old figure is zero.
+    pub fn noise_percent(&self) -> Option<f64> {
+        let half = |(low, high): (f64, f64)| (high - low) / 2.0;
+        let noise = half(self.new.interval?) + half(self.old.interval?);
+        percent(self.old.figure + noise, self.old.figure)
+    }
+
     /// Returns true if both sides have an interval.
     pub(in crate::analysis) fn has_intervals(&self) -> bool {
         self.new.interval.is_some() && self.old.interval.is_some()

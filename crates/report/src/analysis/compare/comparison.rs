@@ -156,13 +156,17 @@ pub(in crate::analysis) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Opt
         .or_else(|| same().next())
 }
 
-/// Returns a scenario's name, including its method if a run used several methods for it.
-pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
-    let has_one_method = |run: &Run| {
+/// Returns true if each of two runs used one method for all scenarios.
+pub(crate) fn has_one_method((new, old): (&Run, &Run)) -> bool {
+    [new, old].iter().all(|run| {
         let mut methods = run.scenarios.iter().map(|scenario| scenario.method);
         methods.all_equal()
-    };
-    if has_one_method(sides.0) && has_one_method(sides.1) {
+    })
+}
+
+/// Returns a scenario's name, including its method if a run used several methods for it.
+pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
+    if has_one_method(sides) {
         key.id.name().to_owned()
     } else {
         format!("{}, method {}", key.id.name(), key.method.word())

@@ -18,15 +18,14 @@ mod rules;
 mod warm_and_cold;
 
 pub use self::based_finding::{BasedFinding, Basis, basis_text};
+pub(crate) use self::changes::REORDERED;
 pub use self::changes::UNCHANGED;
 pub(super) use self::cluster_flush::FLUSH_CONTRAST;
 pub use self::cluster_flush::FLUSH_OF_CLUSTER;
+pub(crate) use self::conditions::CONDITIONS;
 pub use self::contention::CONTENTION;
 pub use self::dirty_flush::DIRTY_FLUSH;
 pub(crate) use self::rules::difference_findings;
 pub use self::rules::{explanations, findings};
 #[cfg(test)]
-pub(crate) use self::{
-    changes::REORDERED, conditions::CONDITIONS, net_of_loop::NET, pmf_cost::PMF_COST,
-    warm_and_cold::COLD_CALL,
-};
+pub(crate) use self::{net_of_loop::NET, pmf_cost::PMF_COST, warm_and_cold::COLD_CALL};

@@ -122,11 +122,13 @@ fn figure(charts: &Charts<'_>, number: usize, map: &RaceMap<'_>) -> Option<Chart
     let last_offsets = || intervals.iter().map(|interval| interval.offsets.1);
     let last = last_offsets().max()?;
     let least = last_offsets().filter(|offset| *offset > 0).min()?;
-    // Zero cannot be shown on a logarithmic scale, so offset 0 is drawn at the left edge.
-    let x = Scale::fitting(
-        (axis_value(least) / 2.0, axis_value(last)),
-        (LEFT + 12.0, EDGE),
-    );
+    // Zero cannot be shown on a logarithmic scale, so offset 0 is drawn at its left edge.
+    let values = (axis_value(least) / 2.0, axis_value(last));
+    let ends = (LEFT + 12.0, EDGE);
+    let x = match Scale::fitting(values, ends) {
+        scale if scale.kind().is_empty() => Scale::linear((0.0, values.1), ends),
+        logarithmic => logarithmic,
+    };
     let longest = intervals.iter().map(|interval| interval.latencies.1).max();
     let name = format!("Wake ({})", unit.name());
     let (mut drawing, y) = Drawing::of_values(longest.map_or(0.0, axis_value), &name);

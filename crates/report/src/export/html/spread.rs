@@ -192,8 +192,11 @@ fn sample_counts(all_series: &[CellSeries<'_>], bins: usize) -> Vec<u64> {
     sums
 }
 
-/// Draws `lanes`, each `height` tall, above a common axis. Returns None if there are no lanes.
+/// Draws `lanes`, each `height` tall, above a common axis. Returns None if no lane has a spread.
 fn draw_lanes(texts: Texts, height: f64, lanes: &[Lane]) -> Option<Chart> {
+    if lanes.iter().all(|lane| lane.ends[0] == lane.ends[1]) {
+        return None;
+    }
     let least = lanes.iter().map(|lane| lane.ends[0]).reduce(f64::min)?;
     let most = lanes.iter().map(|lane| lane.ends[1]).reduce(f64::max)?;
     let x = Scale::fitting((least, most), (LEFT, EDGE));

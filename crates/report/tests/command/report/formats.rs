@@ -28,8 +28,8 @@ fn figures_of_lines_are_marked_in_text() {
             "  Firmware    BL31 v2.13.0(release):v2.13.0, built 10:00:00, May 20 2025 (not verified)",
             "  Integrity   no records: all figures are from lines without a checksum and are not verified",
             "  Verdict     none (TFTF); the suite ran to completion",
-            "        0     0   106.12 ?  17.10 ?       5.26 ?",
-            "        1     0   294.36 ?  15.60 ?       4.56 ?",
+            "      0     0   106.12 ?  17.10 ?       5.26 ?",
+            "      1     0   294.36 ?  15.60 ?       4.56 ?",
         ],
     );
 }
@@ -49,8 +49,8 @@ fn lost_records_are_named_in_text() {
             "warning: record 0003 lost",
             "warning: made-up labels (65535.N) for 4 CPUs whose record was lost",
             "  Integrity   59 of 62 records",
-            "    65535     2        n/a     n/a          n/a",
-            "    65535     3      20.80    0.80        10.40",
+            "  65535     2        n/a     n/a          n/a",
+            "  65535     3      20.80    0.80        10.40",
             "  * No findings: 2 records of test_rt_instr_susp_deep_parallel are lost.",
             "  * No findings: the records of 4 CPUs are lost.",
         ],
