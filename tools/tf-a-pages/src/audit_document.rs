@@ -2,10 +2,11 @@
 
 use std::slice;
 
-use report::export::{Block, Table};
+use report::export::{Block, Headline, Table, Tone};
 use suite::output::{ABSENT, text_or_absent};
 
-use crate::page_audit::{Audit, AuditedFigure, AuditedTable, counts};
+use crate::page_audit::AuditOutcome::{Right, Wrong};
+use crate::page_audit::{Audit, AuditedFigure, AuditedTable, count, counts};
 
 /// Returns an audit's blocks.
 pub(crate) fn audit_blocks<'r>(audit: &Audit) -> Vec<Block<'r>> {
@@ -15,7 +16,16 @@ pub(crate) fn audit_blocks<'r>(audit: &Audit) -> Vec<Block<'r>> {
     } else {
         format!("Audit of {}: {newer} against {former}", audit.page)
     };
-    let mut blocks = vec![Block::Title(title)];
+    let audits = slice::from_ref(audit);
+    let headline = Headline {
+        text: counts(audits),
+        tone: match (count(audits, Wrong), count(audits, Right)) {
+            (0, 0) => Tone::Neutral,
+            (0, _) => Tone::Good,
+            _ => Tone::Bad,
+        },
+    };
+    let mut blocks = vec![Block::Title(title), Block::Headline(headline)];
     for table in &audit.tables {
         let has_changes = table.figures.iter().any(|figure| figure.printed.is_some());
         if !has_changes && table.findings.is_empty() {
@@ -31,10 +41,10 @@ pub(crate) fn audit_blocks<'r>(audit: &Audit) -> Vec<Block<'r>> {
             blocks.push(Block::Remarks(table.findings.clone()));
         }
     }
-    blocks.push(Block::Heading("About the whole page".to_owned()));
-    let mut remarks = vec![counts(slice::from_ref(audit))];
-    remarks.extend_from_slice(&audit.findings);
-    blocks.push(Block::Remarks(remarks));
+    if !audit.findings.is_empty() {
+        blocks.push(Block::Heading("About the whole page".to_owned()));
+        blocks.push(Block::Remarks(audit.findings.clone()));
+    }
     blocks
 }
 

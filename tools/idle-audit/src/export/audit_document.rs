@@ -6,7 +6,7 @@ use device_tree::declared::{DeclaredState, Duration};
 use hardware::board::Mpidr;
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use report::export::{Block, Table};
+use report::export::{Block, Headline, Table, Tone};
 use suite::output::{ABSENT, text_or_absent};
 
 use super::idle_report::IdleReport;
@@ -83,8 +83,19 @@ fn one_audit<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
             format!("a value is right up to {margin} times the measured worst case"),
         ));
     }
-    facts.push(("Verdicts", counts(std::slice::from_ref(audit))));
-    let mut blocks = vec![Block::Title(title_of_one(audit)), Block::Definitions(facts)];
+    let wrong = RuleVerdict::ALL
+        .into_iter()
+        .filter(|verdict| verdict.calls_for_change())
+        .any(|verdict| audit.count(verdict) > 0);
+    let headline = Headline {
+        text: counts(std::slice::from_ref(audit)),
+        tone: if wrong { Tone::Bad } else { Tone::Good },
+    };
+    let mut blocks = vec![
+        Block::Title(title_of_one(audit)),
+        Block::Headline(headline),
+        Block::Definitions(facts),
+    ];
     blocks.extend(declared_table(audit).finished().map(Block::Table));
     blocks.extend(verdict_table(audit).finished().map(Block::Table));
     blocks.extend(remarks(

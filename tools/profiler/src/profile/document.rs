@@ -43,19 +43,20 @@ pub fn document(profile: &Profile, baseline: Option<&Profile>) -> Vec<Block<'sta
 
 /// Adds the sections about a profile without a baseline.
 fn add_figures(blocks: &mut Vec<Block<'static>>, profile: &Profile) {
-    blocks.extend(phase_table(profile).map(Block::Table));
-    if profile.unit.is_none() {
-        blocks.extend(event_tables(profile).map(Block::Table));
-    }
     for phases in by_scenario(&profile.merged()) {
         let scenario = &phases[0].scenario;
         blocks.push(Block::Heading(scenario.clone()));
-        blocks.extend(functions(scenario, phases, profile.unit).map(Block::Table));
         let graphs = phases
             .iter()
             .filter(|phase| phase.own() > 0)
             .map(|phase| flame::figure(phase, None, profile.unit));
         blocks.push(Block::Drawings(graphs.collect()));
+        blocks.extend(functions(scenario, phases, profile.unit).map(Block::Table));
+    }
+    blocks.push(Block::Heading("All phases".to_owned()));
+    blocks.extend(phase_table(profile).map(Block::Table));
+    if profile.unit.is_none() {
+        blocks.extend(event_tables(profile).map(Block::Table));
     }
 }
 
@@ -67,7 +68,6 @@ fn add_changes(blocks: &mut Vec<Block<'static>>, profile: &Profile, baseline: &P
     blocks.extend(notes.map(|note| Block::Warning(format!("baseline: {note}"))));
     let changes = difference::changes(baseline, profile);
     blocks.extend(change_table(&changes, profile.unit).map(Block::Table));
-    blocks.extend(function_changes(&changes).map(Block::Table));
     let has_changed = |phase: &&ProfilePhase| {
         let figure = phase.figure_name();
         let change = changes.iter().find(|change| change.figure_name == figure);
@@ -90,6 +90,7 @@ fn add_changes(blocks: &mut Vec<Block<'static>>, profile: &Profile, baseline: &P
         }
         blocks.push(Block::Drawings(graphs));
     }
+    blocks.extend(function_changes(&changes).map(Block::Table));
 }
 
 /// Groups phases by scenario. No group is empty.
