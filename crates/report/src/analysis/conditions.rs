@@ -19,6 +19,8 @@ pub enum AllowedDifference {
     Wakes,
     /// Different boards.
     Boards,
+    /// The clock of an emulator counts instructions in one run, and is the host's in the other.
+    Clocks,
     /// The run has fewer scenarios than the baseline.
     Scenarios,
     /// The run has fewer CPUs than the baseline, or fewer figures for them.
@@ -27,7 +29,13 @@ pub enum AllowedDifference {
 
 impl AllowedDifference {
     /// The differences between conditions.
-    pub const CONDITIONS: [Self; 4] = [Self::Methods, Self::States, Self::Wakes, Self::Boards];
+    pub const CONDITIONS: [Self; 5] = [
+        Self::Methods,
+        Self::States,
+        Self::Wakes,
+        Self::Boards,
+        Self::Clocks,
+    ];
     /// The parts of the baseline that a run may lack.
     pub const MAY_BE_MISSING: [Self; 2] = [Self::Scenarios, Self::Cpus];
 
@@ -38,6 +46,7 @@ impl AllowedDifference {
             Self::States => "states",
             Self::Wakes => "wakes",
             Self::Boards => "boards",
+            Self::Clocks => "clocks",
             Self::Scenarios => "scenarios",
             Self::Cpus => "cpus",
         }
@@ -89,6 +98,16 @@ const BOARD: Condition = condition(
             PLATFORM.to_owned() + &name
         } else {
             name
+        })
+    },
+);
+const CLOCK: Condition = condition(
+    "the emulator's clock",
+    Some(AllowedDifference::Clocks),
+    |(logged, _)| {
+        Some(match logged.run.plan.as_ref()?.host_cpus? {
+            0 => "counting instructions".to_owned(),
+            _ => "the host's".to_owned(),
         })
     },
 );
@@ -179,15 +198,18 @@ const BATCH: Condition = condition("batch=", None, |(_, scenario)| {
 });
 /// Conditions for comparing runs. An unknown board counts as different from a known one.
 pub(super) const COMPARED_RUNS: &[Condition] = &[BOARD];
+/// Conditions for comparing runs in which they are known.
+pub(super) const COMPARED_IF_KNOWN: &[Condition] = &[CLOCK];
 /// Conditions for which a comparison lists differences.
 pub(super) const NOTED: &[Condition] = &[
-    BOARD, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
+    BOARD, CLOCK, PAYLOAD, FREQUENCY, CPU_COUNT, LEVEL, ITERATIONS, PATTERNS,
 ];
 /// Conditions that must not differ if the difference between two runs is the cost of PMF. An
 /// unknown value counts as different from a known one.
 pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE];
 /// Conditions for combining runs. An unknown value counts as different from a known one.
-pub(super) const COMBINED_RUNS: &[Condition] = &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS];
+pub(super) const COMBINED_RUNS: &[Condition] =
+    &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS, CLOCK];
 /// Conditions for combining scenarios.
 pub(super) const COMBINED: &[Condition] = &[POWER_STATE, PATTERN, WAKE_SOURCE, SLEEP, SOURCE];
 /// Conditions for comparing scenarios.

@@ -98,6 +98,11 @@ impl FigureKey {
         self.metric.unit()
     }
 
+    /// Returns true for a time, rather than a count.
+    pub fn is_time(self) -> bool {
+        matches!(self.unit(), Unit::Ticks | Unit::Cycles)
+    }
+
     /// Returns the scale in which figures are compared.
     pub fn scale(self, clock: Clock) -> FigureScale {
         FigureScale::of_programs(clock, self.metric, self.step.operations)

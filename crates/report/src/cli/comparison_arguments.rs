@@ -28,7 +28,7 @@ pub struct ToleranceArgument {
 pub struct ComparisonArguments {
     #[command(flatten)]
     tolerance: ToleranceArgument,
-    /// Compare across: methods, states, wakes, boards.
+    /// Compare across: methods, states, wakes, boards, clocks.
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = parse_condition)]
     across: Vec<AllowedDifference>,
     /// May be missing from NEW: scenarios, cpus.

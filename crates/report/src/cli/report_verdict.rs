@@ -20,6 +20,7 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
         let baseline = &comparison.baseline.source.input;
         let size = |change: &Change| change.percent().unwrap_or(f64::INFINITY);
         let regressions = comparison.regressions();
+        let run = &report.runs[comparison.run].run;
         let largest = regressions.max_by(|a, b| size(a.1).total_cmp(&size(b.1)));
         if let Some((scenario, change)) = largest {
             code = REGRESSION;
@@ -33,6 +34,8 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
             say(&format!(
                 "{baseline} is from firmware without PMF: the differences are the cost of PMF"
             ));
+        } else if let Some(why) = comparison.why_not_judged(run) {
+            say(&format!("cannot tell about {baseline}: {why}"));
         } else if comparison.is_complete() {
             say(&format!("no regression against {baseline}"));
         }

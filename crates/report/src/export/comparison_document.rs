@@ -43,7 +43,7 @@ pub(super) fn comparison<'r>(
     if !conditions.is_empty() {
         blocks.push(Block::Remarks(conditions));
     }
-    blocks.push(Block::Headline(headline(comparison)));
+    blocks.push(Block::Headline(headline(logged, comparison)));
     blocks.extend(comparison.lacks().into_iter().map(Block::Warning));
     let changes = comparison.figure_changes();
     blocks.extend(figure_table(logged, comparison, &changes).map(Block::Table));
@@ -98,7 +98,7 @@ fn conditions(comparison: &Comparison) -> Vec<String> {
     conditions.map(|finding| finding.sentence.clone()).collect()
 }
 
-fn headline(comparison: &Comparison) -> Headline {
+fn headline(logged: &LoggedRun, comparison: &Comparison) -> Headline {
     let counts = comparison.counts();
     let figures = many(counts.total(), "figure");
     if comparison.is_pmf_cost {
@@ -107,11 +107,19 @@ fn headline(comparison: &Comparison) -> Headline {
             tone: Tone::Neutral,
         };
     }
-    let OutcomeCounts {
-        worse,
-        better,
-        unchanged,
-    } = counts;
+    if counts.changed() == 0
+        && let Some(why) = comparison.why_not_judged(&logged.run)
+    {
+        return Headline {
+            text: format!(
+                "Cannot tell: {why}. {} of {figures} differ by more than the tolerance",
+                counts.noise
+            ),
+            tone: Tone::Neutral,
+        };
+    }
+    let OutcomeCounts { worse, better, .. } = counts;
+    let unchanged = counts.unchanged();
     let is_complete = comparison.is_complete();
     let incomplete = if is_complete { "" } else { "; incomplete" };
     Headline {

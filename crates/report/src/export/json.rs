@@ -105,6 +105,7 @@ fn one_comparison(comparison: &Comparison) -> impl Serialize {
         baseline_cpus: &comparison.baseline.run.cpus,
         tolerance_ppm: comparison.tolerance_ppm,
         keyed: comparison.row_pairing,
+        outcomes: comparison.counts(),
         regressions: comparison.regressions().count(),
         pmf_cost: comparison.is_pmf_cost,
         complete: comparison.is_complete(),

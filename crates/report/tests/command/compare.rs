@@ -28,7 +28,7 @@ fn exit_codes() {
     let same = "compare published/juno/v2.9 published/juno/v2.9";
     let itself = "compare good.log good.log";
     let twice = "compare twice.log good.log --old";
-    let across = "expected one of methods, states, wakes, boards";
+    let across = "expected one of methods, states, wakes, boards, clocks";
     let fraction = "a fraction below 1";
     let unknown = format!("but \"not known\" in the baseline own/{name}; --across boards");
     scratch.assert_outcomes(&[

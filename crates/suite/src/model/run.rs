@@ -82,6 +82,13 @@ impl Run {
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
+    /// Returns true if the CPUs are an emulator's, more of them than the host has, and its clock is
+    /// the host's: what one CPU does then takes longer if others run.
+    pub fn shares_host_cpus(&self) -> bool {
+        let host_cpus = self.plan.and_then(|plan| plan.host_cpus);
+        host_cpus.is_some_and(|count| count > 0 && self.cpus.len() > count as usize)
+    }
+
     /// Returns the counter as a clock. Its frequency is unknown if the machine record is lost.
     /// In a run without records, the frequency is 1 GHz, because TFTF prints nanoseconds.
     pub fn clock(&self) -> Clock {

@@ -104,13 +104,14 @@ impl fmt::Display for ForeignWords<'_> {
 }
 
 /// Returns the known conditions that depend on the machine, the firmware and the plan.
-pub fn describe_conditions(run: &Run) -> [(&'static str, Option<String>); 8] {
+pub fn describe_conditions(run: &Run) -> [(&'static str, Option<String>); 9] {
     let facts = run.facts.as_ref();
     [
         ("Firmware", facts.map(firmware)),
         ("CPU_OFF", facts.and_then(no_cpu_off)),
         ("Timestamps", facts.map(timestamps)),
         ("Counter", facts.map(counter)),
+        ("Emulator", emulator(run)),
         ("Wake-up", facts.map(wake_up)),
         ("Watchdog", facts.and_then(watchdog)),
         ("Overheads", facts.map(overheads)),
@@ -190,6 +191,20 @@ fn counter(facts: &Facts) -> String {
         }
         None => format!("{counter}; {hz} Hz{by_tree} cannot be right: all figures are in ticks"),
     }
+}
+
+/// Says what an emulator's clock measures; None if it is unknown whether there is an emulator.
+fn emulator(run: &Run) -> Option<String> {
+    let host_cpus = run.plan.as_ref()?.host_cpus?;
+    let cpus = Many(run.cpus.len() as u64, "CPU");
+    Some(match host_cpus {
+        0 => "its clock counts instructions".into(),
+        _ if run.shares_host_cpus() => format!(
+            "its clock is the host's, and {cpus} share {host_cpus} of the host: figures differ \
+             from run to run (--icount counts instructions instead)"
+        ),
+        _ => format!("its clock is the host's, and {cpus} run on {host_cpus} of the host"),
+    })
 }
 
 fn wake_up(facts: &Facts) -> String {

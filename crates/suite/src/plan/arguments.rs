@@ -35,7 +35,7 @@ macro_rules! arguments {
             $(#[doc = $meaning] pub $field: <$kind as ArgumentType>::Value,)+
             /// One bit for each [`Key`] whose value is unknown, because the record that has it is
             /// lost, or because the payload did not know the argument.
-            pub unknown: u32,
+            pub unknown: u64,
         }
 
         impl Default for Plan {
@@ -121,6 +121,10 @@ arguments! {
     Helper "helper", helper: Optional<MpidrNumber> = None,
         "The MPIDR of the CPU that stays awake to wake others, instead of the lead and one in \
          another cluster; see [wake-up](wake-up.md#states-that-stop-the-timers-awake-helper).";
+    HostCpus "host-cpus", host_cpus: Optional<Number<0, 65_535>> = None,
+        "For an emulator: the number of the host's CPUs, or 0 if the emulator's clock counts \
+         instructions. `cargo xtask qemu` sets it; the header and comparisons say what it means for \
+         the figures.";
     Watchdog "watchdog", watchdog: Choice<Use> = Use::On,
         "`off` does not touch the watchdog, even if the firmware has started it.";
     Samples "samples", samples: Choice<SentSamples> = SentSamples::None,
@@ -173,7 +177,7 @@ arguments! {
 }
 
 // Each key has one bit in `Plan::unknown`.
-const _: () = assert!(Key::COUNT <= u32::BITS as usize);
+const _: () = assert!(Key::COUNT <= u64::BITS as usize);
 
 /// Firmware marks a CPU as OFF before it has reached its WFI, or while its power controller is
 /// still busy, and on several SoCs a CPU_ON in that gap loses the CPU (`docs/reliability.md`).

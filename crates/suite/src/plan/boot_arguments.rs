@@ -67,7 +67,7 @@ impl Plan {
     /// Applies the words, each paired with its index among all words.
     fn follow<'a>(words: impl Iterator<Item = (usize, &'a str)>) -> Result<Self, PlanError<'a>> {
         let mut plan = Self::default();
-        let mut seen = 0u32;
+        let mut seen = 0u64;
         for (index, word) in words {
             plan.apply(word, &mut seen).map_err(|problem| PlanError {
                 word,
@@ -83,7 +83,7 @@ impl Plan {
 
     /// Sets the number of samples in a board's first run, unless it was given as an argument. `seen`
     /// has one bit for each [`Key`] that was given.
-    fn use_first_defaults(&mut self, seen: u32) {
+    fn use_first_defaults(&mut self, seen: u64) {
         let is_given = |key: Key| seen & 1 << key as u32 != 0;
         if !is_given(Key::Iterations) {
             self.iterations = 1;
@@ -159,7 +159,7 @@ impl Plan {
     }
 
     /// Applies one word. `seen` has one bit for each [`Key`] that was given before.
-    fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
+    fn apply(&mut self, word: &str, seen: &mut u64) -> Result<(), PlanProblem> {
         let (key, value) = word.split_once('=').ok_or(PlanProblem::NotAPair)?;
         let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
         let bit = 1 << key as u32;
@@ -181,7 +181,7 @@ impl Plan {
     /// Returns a plan of which nothing is known.
     pub fn unknown() -> Self {
         Self {
-            unknown: u32::MAX,
+            unknown: u64::MAX,
             ..Self::default()
         }
     }

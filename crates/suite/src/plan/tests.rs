@@ -283,6 +283,7 @@ const REFUSED: &[(Key, &[&str])] = &[
     (Key::Timestamps, &["none"]),
     (Key::CpuOff, &["no"]),
     (Key::Sleep, &["1000001", "-1", "10ms"]),
+    (Key::HostCpus, &["65536", "-1", "all"]),
 ];
 
 #[test]
@@ -331,7 +332,7 @@ const MESSAGES: &[(&str, &str)] = &[
     (
         "a=b",
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake sleep end \
-         deepest core timestamps cpu-off frame helper watchdog samples records loops batch duration period stress footprint timers \
+         deepest core timestamps cpu-off frame helper host-cpus watchdog samples records loops batch duration period stress footprint timers \
          threshold dirty contend cpu-on-after fitness calls offsets repeats \
          neighbors",
     ),

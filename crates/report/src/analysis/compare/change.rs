@@ -38,6 +38,10 @@ pub struct ComparedValue {
     pub interval: Option<(f64, f64)>,
     /// True if the figure was read from a line without a checksum.
     pub is_doubtful: bool,
+    /// True for a time on an emulator whose CPUs share those of the host. It differs from run to
+    /// run by more than the interval, so no change of it counts.
+    #[serde(skip)]
+    pub is_unsteady: bool,
 }
 
 /// The verdict on a change.
@@ -98,6 +102,9 @@ impl ChangeOutcome {
         }
         let is_less = new.figure < old.figure;
         let (more, less) = if is_less { (old, new) } else { (new, old) };
+        if new.is_unsteady || old.is_unsteady {
+            return Self::Noise;
+        }
         // If the intervals do not overlap but are in the opposite order to the figures, the change
         // counts as noise.
         let intervals = more.interval.zip(less.interval);
@@ -176,6 +183,7 @@ mod tests {
                 figure,
                 interval: (half_width > 0.0).then_some((figure - half_width, figure + half_width)),
                 is_doubtful: false,
+                is_unsteady: false,
             };
             let now = value(new, halves[0]);
             let then = value(old, halves[1]);

@@ -11,7 +11,9 @@ use super::comparison::{
 use super::judge::{Incomparable, compare_figures};
 use super::pmf_cost;
 use super::sides::Sides;
-use crate::analysis::conditions::{AllowedDifference, COMPARED_RUNS, differences, refusal};
+use crate::analysis::conditions::{
+    AllowedDifference, COMPARED_IF_KNOWN, COMPARED_RUNS, differences, refusal,
+};
 use crate::analysis::figure::has_figures;
 use crate::analysis::findings::difference_findings;
 use crate::log::LoggedRun;
@@ -44,7 +46,9 @@ fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
             logged.source.input
         );
     }
-    for difference in differences(COMPARED_RUNS, [(new, None), (old, None)], true) {
+    let sides = [(new, None), (old, None)];
+    let strict = differences(COMPARED_RUNS, sides, true);
+    for difference in strict.chain(differences(COMPARED_IF_KNOWN, sides, false)) {
         let name = difference.name;
         let [x, y] = difference.values;
         let allowed_difference = difference.allowed_difference;

@@ -1,8 +1,9 @@
 //! Sums up the changes of all CPUs in one figure of a scenario.
 
+use hardware::text::plural::many;
 use itertools::Itertools as _;
 use serde::Serialize;
-use suite::model::ScenarioKey;
+use suite::model::{Run, ScenarioKey};
 
 use super::change::{Change, ChangeOutcome, percent};
 use super::comparison::{ComparedScenario, Comparison};
@@ -15,8 +16,11 @@ pub struct OutcomeCounts {
     pub worse: usize,
     /// The figures that improved.
     pub better: usize,
-    /// The figures that changed by no more than the tolerance, the noise or one tick.
-    pub unchanged: usize,
+    /// The figures that changed by more than the tolerance, but not by more than the noise or one
+    /// tick.
+    pub noise: usize,
+    /// The figures that changed by no more than the tolerance.
+    pub same: usize,
 }
 
 /// The changes of all CPUs in one figure of a scenario.
@@ -44,7 +48,8 @@ impl OutcomeCounts {
             match change.outcome {
                 ChangeOutcome::Worse => counts.worse += 1,
                 ChangeOutcome::Better => counts.better += 1,
-                ChangeOutcome::Same | ChangeOutcome::Noise => counts.unchanged += 1,
+                ChangeOutcome::Noise => counts.noise += 1,
+                ChangeOutcome::Same => counts.same += 1,
             }
         }
         counts
@@ -52,7 +57,12 @@ impl OutcomeCounts {
 
     /// Returns the number of figures.
     pub const fn total(self) -> usize {
-        self.worse + self.better + self.unchanged
+        self.changed() + self.unchanged()
+    }
+
+    /// Returns the number of figures that did not change.
+    pub const fn unchanged(self) -> usize {
+        self.noise + self.same
     }
 
     /// Returns the number of figures that changed.
@@ -63,9 +73,10 @@ impl OutcomeCounts {
     /// Returns a word for the outcome of all figures.
     pub const fn word(self) -> &'static str {
         match (self.worse, self.better) {
-            (0, 0) => "same",
-            (0, _) => "better",
-            (_, 0) => "worse",
+            (0, 0) if self.noise > 0 => ChangeOutcome::Noise.word(),
+            (0, 0) => ChangeOutcome::Same.word(),
+            (0, _) => ChangeOutcome::Better.word(),
+            (_, 0) => ChangeOutcome::Worse.word(),
             _ => "mixed",
         }
     }
@@ -95,6 +106,20 @@ impl Comparison {
     /// Returns the number of figures with each outcome, for the changes that count.
     pub fn counts(&self) -> OutcomeCounts {
         OutcomeCounts::of(self.scenarios.iter().flat_map(ComparedScenario::changes))
+    }
+
+    /// Returns the reason why changes in times do not count; None if they do. `run` is the run that
+    /// was compared.
+    pub fn why_not_judged(&self, run: &Run) -> Option<String> {
+        let noisy = [run, &self.baseline.run]
+            .into_iter()
+            .find(|run| run.shares_host_cpus())?;
+        let host_cpus = noisy.plan?.host_cpus?;
+        Some(format!(
+            "{} of an emulator shared {host_cpus} of its host, so times differ from run to run; \
+             --icount avoids this",
+            many(noisy.cpus.len(), "CPU")
+        ))
     }
 
     /// Sums up the changes that count, with one entry for each figure of each scenario.

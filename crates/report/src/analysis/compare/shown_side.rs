@@ -18,6 +18,8 @@ pub(in crate::analysis) struct ShownSide<'r> {
     /// One tick in nanoseconds.
     tick: f64,
     scenario: &'r Scenario,
+    /// True if the run's CPUs share those of an emulator's host.
+    shares_host_cpus: bool,
     pub(in crate::analysis) figures: Vec<Figure<'r>>,
 }
 
@@ -46,6 +48,7 @@ impl<'r> ShownSide<'r> {
             clock: logged.run.clock(),
             tick: tick_ns(&logged.run).unwrap_or(0) as f64,
             scenario,
+            shares_host_cpus: logged.run.shares_host_cpus(),
             figures: shown,
         }
     }
@@ -135,6 +138,7 @@ impl<'r> ShownSide<'r> {
                 )
             }),
             is_doubtful: figure.is_doubtful,
+            is_unsteady: self.shares_host_cpus,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Lists differences other than those in the figures, and information that is missing on one side.
 
 use itertools::Itertools as _;
-use suite::measure::Unit;
 use suite::model::{Evidence, FindingKind, Scenario, ScenarioKey};
 
 use super::based_finding::BasedFinding;
@@ -133,7 +132,7 @@ pub(super) fn unweighed(&Difference { sides, scenarios }: &Difference<'_>) -> Ve
 /// if there are none.
 fn without_intervals(scenario: &ComparedScenario) -> Option<String> {
     // A firmware event count is a single number on each side, without noise.
-    let is_time = |change: &&Change| matches!(change.key.unit(), Unit::Ticks | Unit::Cycles);
+    let is_time = |change: &&Change| change.key.is_time();
     let times = scenario.changes().iter().filter(is_time);
     let total = times.clone().count();
     let bare = times.filter(|change| !change.has_intervals()).count();

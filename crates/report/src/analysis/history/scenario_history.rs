@@ -12,7 +12,7 @@ use suite::model::{Scenario, ScenarioKey};
 use crate::analysis::compare::{
     ChangeList, ChangeOutcome, ComparedValue, RowPairing, ShownSide, percent,
 };
-use crate::analysis::conditions::{COMPARED, differences};
+use crate::analysis::conditions::{COMPARED, COMPARED_IF_KNOWN, differences};
 use crate::analysis::figure::{FigureKey, is_sorted_by_size};
 use crate::log::LoggedRun;
 
@@ -284,7 +284,12 @@ impl<'r> Releases<'r> {
     ) -> Option<String> {
         let [then, now] = [old, new].map(|side| &self.names[side.release]);
         let compared = [new, old].map(|side| (side.logged, Some(side.scenario)));
-        if let Some(difference) = differences(COMPARED, compared, false).next() {
+        let mut differing = differences(COMPARED, compared, false).chain(differences(
+            COMPARED_IF_KNOWN,
+            compared,
+            false,
+        ));
+        if let Some(difference) = differing.next() {
             let name = difference.name;
             let [new, old] = difference.values;
             return Some(format!(

@@ -67,14 +67,16 @@ pub(in crate::export) fn changes_chart(
     let marks = legend([
         ("change-worse", "worse", counts.worse > 0),
         ("change-better", "better", counts.better > 0),
-        ("change-same", "unchanged", counts.unchanged > 0),
+        ("change-same", "unchanged", counts.unchanged() > 0),
         ("tolerance", &tolerance_name, true),
     ]);
     let figures = many(bars.len(), "figure");
     let title = format!("Changes of {figures} by CPU, sorted (logarithmic)");
     let description = format!(
         "One bar for each of {figures}: {} worse, {} better, {} unchanged.",
-        counts.worse, counts.better, counts.unchanged
+        counts.worse,
+        counts.better,
+        counts.unchanged()
     );
     Some(drawing.figure(id, [title, description], marks))
 }

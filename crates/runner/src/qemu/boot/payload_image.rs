@@ -1,11 +1,14 @@
 //! The image of the payload: built, or given by the user.
 
 use std::ffi::OsString;
+use std::num::NonZero;
+use std::thread;
 
 use anyhow::Result;
 use boards::Conduit;
 use host::read_file;
 use sha2::{Digest, Sha256};
+use suite::plan::Key;
 
 use super::boot::{Boot, BootFile};
 use crate::build::firmware::FirmwareBuild;
@@ -14,7 +17,7 @@ use crate::build::image_contents::{ImageOptions, check_place, make_image};
 use crate::build::payload::{self, TreeSource};
 use crate::build::{GivenStates, image};
 use crate::qemu::positions::{self, NamedMemory};
-use crate::qemu::run_spec::{Level, Payload};
+use crate::qemu::run_spec::{Level, Payload, RunSpec};
 use crate::qemu::symbols::Symbols;
 use crate::qemu::validated_run::ValidatedRun;
 
@@ -51,6 +54,7 @@ pub fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
         };
         return Ok(boot_with_map(image.clone(), map));
     }
+    let args = boot_arguments(spec);
     let options = ImageOptions {
         cpus: machine.cpus,
         gic: machine.gic,
@@ -62,7 +66,7 @@ pub fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
         },
         variant: spec.variant,
         states,
-        args: spec.args.as_deref(),
+        args: args.as_deref(),
         emulated: true,
     };
     let image = make_image(run.workspace, run.board, &options, &spec.tree, None)?;
@@ -83,6 +87,28 @@ pub fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
         ..NamedMemory::default()
     };
     Ok(boot_with_map(image, map))
+}
+
+/// Returns the user's boot arguments and, unless that would replace those of the user's tree, how
+/// many CPUs of the host QEMU runs on.
+pub fn boot_arguments(spec: &RunSpec) -> Option<String> {
+    let given = spec.args.as_deref();
+    let key = format!("{}=", Key::HostCpus.word());
+    let has_key = given.is_some_and(|args| args.contains(&key));
+    let is_from_tree = given.is_none() && !matches!(spec.tree, TreeSource::Board);
+    if has_key || is_from_tree {
+        return spec.args.clone();
+    }
+    let host_cpus = if spec.icount {
+        0
+    } else {
+        thread::available_parallelism().map_or(1, NonZero::get)
+    };
+    Some(
+        format!("{} {key}{host_cpus}", given.unwrap_or_default())
+            .trim_start()
+            .to_owned(),
+    )
 }
 
 /// Stores a digest of the machine and the firmware in the parameter block of `image`. An image

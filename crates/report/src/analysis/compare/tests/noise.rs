@@ -4,7 +4,7 @@ use suite::measure::{Metric, Summary};
 use suite::model::{Evidence, FindingKind};
 use suite::plan::ScenarioId;
 
-use super::support::{compared, found};
+use super::support::{compared, found, try_compare};
 use crate::analysis::compare::CHANGED;
 use crate::analysis::compare::ChangeOutcome::Noise;
 use crate::analysis::synthetic::{set_summary, suite};
@@ -70,4 +70,39 @@ fn one_round_is_weighed_against_the_noise_of_its_cpus() {
         FindingKind::NOT_TOLD,
         &["not compared with the noise", part],
     );
+}
+
+/// Nothing distinguishes a change from the load of the host, so no change counts, and the report says
+/// why. A clock that counts instructions has no noise.
+#[test]
+fn an_emulators_times_count_if_no_cpu_waits_for_the_host() {
+    let with_host_cpus = |mut logged: LoggedRun, host_cpus| {
+        logged.run.plan.as_mut().expect("a plan").host_cpus = host_cpus;
+        logged
+    };
+    let samples: Vec<u64> = (0..20).map(|number| 300 + number * 20).collect();
+    let old = || with_one_round([500, 501, 502, 503], &samples);
+    let slow = || with_one_round([1000, 1001, 1002, 1003], &shifted(500, &samples));
+    let cpus = old().run.cpus.len() as u32;
+    for (host_cpus, is_judged) in [
+        (None, true),
+        (Some(0), true),
+        (Some(cpus), true),
+        (Some(cpus - 1), false),
+    ] {
+        let new = with_host_cpus(slow(), host_cpus);
+        let old = with_host_cpus(old(), host_cpus);
+        let comparison = compared(&new, &old);
+        let has_regressions = comparison.regressions().count() > 0;
+        assert_eq!(has_regressions, is_judged, "{host_cpus:?}");
+        let why = comparison.why_not_judged(&new.run);
+        assert_eq!(why.is_none(), is_judged, "{why:?}");
+        assert!(is_judged || comparison.counts().noise > 0);
+    }
+    let [real, counting] = [Some(cpus), Some(0)].map(|count| with_host_cpus(suite(), count));
+    let error = try_compare(&real, &counting, "").expect_err("other clocks");
+    let error = error.to_string();
+    assert!(error.contains("--across clocks compares"), "{error}");
+    assert!(try_compare(&real, &counting, "clocks").is_ok());
+    assert!(try_compare(&real, &suite(), "").is_ok());
 }
