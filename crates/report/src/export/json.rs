@@ -105,7 +105,8 @@ fn one_comparison(comparison: &Comparison) -> impl Serialize {
         baseline_cpus: &comparison.baseline.run.cpus,
         tolerance_ppm: comparison.tolerance_ppm,
         keyed: comparison.row_pairing,
-        outcomes: comparison.counts(),
+        // The cost of PMF is neither better nor worse.
+        outcomes: (!comparison.is_pmf_cost).then(|| comparison.counts()),
         regressions: comparison.regressions().count(),
         pmf_cost: comparison.is_pmf_cost,
         complete: comparison.is_complete(),
