@@ -44,6 +44,7 @@ const ALL_PARTS: &[ReportPart] = &[
     ReportPart::Comparisons,
     ReportPart::History,
 ];
+const RUNS: &[ReportPart] = &[ReportPart::Runs];
 const HISTORY: &[ReportPart] = &[ReportPart::Runs, ReportPart::History];
 const COMPARED: &[ReportPart] = &[ReportPart::Runs, ReportPart::Comparisons];
 
@@ -63,6 +64,7 @@ pub static ALL: &[Format] = &[
     format("csv", super::csv::write, HISTORY),
     format("json", super::json::write, ALL_PARTS),
     format("html", super::html::write, ALL_PARTS),
+    format("svg", super::html::write_picture, RUNS),
     format("junit", super::junit::write, COMPARED),
 ];
 

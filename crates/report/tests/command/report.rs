@@ -4,6 +4,7 @@
 mod exit_codes;
 pub mod formats;
 mod readers;
+mod readme;
 mod steps;
 
 use report::export::{self, Report};
