@@ -64,8 +64,12 @@ fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
 fn headline(logged: &LoggedRun) -> Option<Headline> {
     let verdict = logged.verdict()?;
     let is_good = verdict == Verdict::Pass && logged.is_complete();
+    let not_counted = match &logged.run.end {
+        Some(end) if end.totals.rejected > 0 => format!("; {}", end.totals.not_counted_text()),
+        _ => String::new(),
+    };
     Some(Headline {
-        text: logged.verdict_text(),
+        text: logged.verdict_text() + &not_counted,
         tone: if is_good { Tone::Good } else { Tone::Bad },
     })
 }

@@ -1,5 +1,8 @@
 //! Counts across all scenarios in a run.
 
+use alloc::format;
+use alloc::string::String;
+
 use serde::{Deserialize, Serialize};
 
 use super::cell::Counts;
@@ -34,6 +37,17 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Says how many attempts do not count, with their share if it is 1 % or more.
+    pub fn not_counted_text(&self) -> String {
+        let attempts = self.samples.saturating_add(self.rejected).max(1);
+        let percent = u128::from(self.rejected) * 100 / u128::from(attempts);
+        if percent == 0 {
+            format!("{} not counted", self.rejected)
+        } else {
+            format!("{} not counted ({percent} %)", self.rejected)
+        }
+    }
+
     /// Adds one scenario, with all its helper placements.
     pub fn add(&mut self, group: &[Scenario]) {
         let status = Scenario::status_of(group);

@@ -209,7 +209,7 @@ impl ClosingSummary {
         let id = run.id.map_or_else(String::new, |id| format!("Run {id}: "));
         if self.results.iter().any(SummaryRow::measures) {
             let samples = Many(self.totals.samples, "sample");
-            let text = format!("{id}{samples}, {} not counted.", self.totals.rejected);
+            let text = format!("{id}{samples}, {}.", self.totals.not_counted_text());
             paragraph(out, "", 0, &text)?;
         }
         for row in self.results.iter().filter(|row| !row.measures()) {
