@@ -167,11 +167,12 @@ fn figure_table(
         "Median of the CPUs ({unit}; change and noise in %){cut}"
     ));
     table.words(["Scenario", "Figure"]);
+    // The number of CPUs with a change follows the result.
+    table.optional_words(["Result"]);
     table.end_names();
     table.numbers(["Old", "New", "Change"]);
     table.optional_numbers(&["Noise"], ABSENT);
-    // The number of CPUs with a change follows the result.
-    table.optional_words(["Unit", "Result"]);
+    table.optional_words(["Unit"]);
     let runs = (&logged.run, &comparison.baseline.run);
     for (_, change) in changes
         .iter()
@@ -207,9 +208,17 @@ fn figure_entries(
     } else {
         ""
     };
-    let mut entries = vec![
+    let result = if comparison.is_pmf_cost {
+        String::new()
+    } else if counts.changed() == 0 {
+        counts.word().to_owned()
+    } else {
+        format!("{} {}/{}", counts.word(), counts.changed(), counts.total())
+    };
+    vec![
         tag,
         change.key.in_sentence(),
+        result,
         text(change.old),
         text(change.new),
         change
@@ -217,15 +226,7 @@ fn figure_entries(
             .map_or_else(|| ABSENT.to_owned(), |value| short(format!("{value:+.2}"))),
         text_or_absent(change.noise.map(percent)),
         unit.to_owned(),
-    ];
-    entries.push(if comparison.is_pmf_cost {
-        String::new()
-    } else if counts.changed() == 0 {
-        counts.word().to_owned()
-    } else {
-        format!("{} {}/{}", counts.word(), counts.changed(), counts.total())
-    });
-    entries
+    ]
 }
 
 /// Returns a decimal number without the decimal places for which there is no room.

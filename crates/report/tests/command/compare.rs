@@ -172,7 +172,7 @@ fn result_comes_first_and_fits_a_screen() {
     let scratch = scratch();
     let (_, out, _) = juno(&scratch, "v2.12", "text");
     let result = "50 worse, 36 better, 10 unchanged of 96 figures";
-    let table = "susp_deep_parallel     Powerdown    384.98  481.14  +24.98  worse 6/6\n";
+    let table = "susp_deep_parallel     Powerdown    worse 6/6   384.98  481.14  +24.98\n";
     assert!(out.contains(result) && out.contains(table), "{out}");
     // Sentences are wrapped on a terminal.
     let rows = || out.lines().filter(|line| !line.starts_with("  "));

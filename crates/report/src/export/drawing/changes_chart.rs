@@ -4,17 +4,16 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 
-use super::chart::{Chart, Drawing, EDGE, legend};
+use super::chart::{Chart, Drawing, EDGE, Scale, legend};
 use crate::analysis::compare::{Change, ChangeOutcome, ComparedScenario, Comparison};
 use crate::export::compared_text::{percent_text, tolerance_text, value_text};
 use crate::log::LoggedRun;
 
 /// The space for labels.
 const LEFT: f64 = 76.0;
-/// The y coordinates of the largest increase, of no change, and of the largest decrease.
+/// The y coordinates of the largest increase and of the largest decrease.
 const TOP: f64 = 10.0;
-const MIDDLE: f64 = 84.0;
-const BOTTOM: f64 = 158.0;
+const BOTTOM: f64 = 140.0;
 /// The minimum distance between two labels on the axis.
 const LABEL_HEIGHT: f64 = 15.0;
 /// The increases that the axis labels, in percent, if there is room. It also labels the decreases
@@ -43,12 +42,16 @@ pub(in crate::export) fn changes_chart(
     }
     let bars = bars(comparison);
     let tolerance = -(1.0 - f64::from(comparison.tolerance_ppm) / 1e6).ln();
-    let lengths = bars.iter().map(|bar| bar.length.abs());
-    let longest = lengths.filter(|length| length.is_finite());
-    let limit = longest.fold(2.0 * tolerance, f64::max).max(0.001);
-    let y = |length: f64| MIDDLE - (MIDDLE - TOP) * (length / limit).clamp(-1.0, 1.0);
+    let longest = |sign: f64| {
+        let lengths = bars.iter().map(|bar| sign * bar.length);
+        lengths
+            .filter(|length| length.is_finite())
+            .fold(2.0 * tolerance.max(0.001), f64::max)
+    };
+    let scale = Scale::linear((-longest(-1.0), longest(1.0)), (BOTTOM, TOP));
+    let y = |length: f64| scale.at(length);
     let mut drawing = Drawing::of_height(BOTTOM + 8.0);
-    draw_axis(&mut drawing, limit, y);
+    draw_axis(&mut drawing, &scale);
     let width = (EDGE - LEFT) / bars.len() as f64;
     for (index, bar) in bars.iter().enumerate() {
         let left = LEFT + width * index as f64;
@@ -108,15 +111,18 @@ fn bars(comparison: &Comparison) -> Vec<Bar<'_>> {
 }
 
 /// Draws the axis. Labels that are too close to one that is nearer to no change are left out.
-fn draw_axis(drawing: &mut Drawing, limit: f64, y: impl Fn(f64) -> f64) {
-    drawing.line("axis", (LEFT, MIDDLE), (EDGE, MIDDLE));
-    drawing.text("end", (LEFT - 8.0, MIDDLE + 4.0), "0 %");
+fn draw_axis(drawing: &mut Drawing, y: &Scale) {
+    let middle = y.at(0.0);
+    drawing.line("axis", (LEFT, middle), (EDGE, middle));
+    drawing.text("end", (LEFT - 8.0, middle + 4.0), "0 %");
     for sign in [1.0, -1.0] {
-        let mut last = MIDDLE;
+        let mut last = middle;
         for percent in LABELS {
             let length = sign * (1.0 + percent / 100.0_f64).ln();
-            let at = y(length);
-            if length.abs() > limit || (at - last).abs() < LABEL_HEIGHT {
+            let at = y.at(length);
+            // Values beyond the end of the axis are at its end.
+            let is_beyond = at == TOP || at == BOTTOM;
+            if is_beyond || (at - last).abs() < LABEL_HEIGHT {
                 continue;
             }
             last = at;
