@@ -83,7 +83,7 @@ Examples:
   cargo xtask tree from-acpi tables -o board.dtb
   cargo xtask tree show board.dtb
 
-Details: docs/device-trees.md")]
+Details: docs/first-boot.md, Device trees")]
     Tree {
         /// The `tree` verb.
         #[command(subcommand)]

@@ -19,7 +19,7 @@ Examples:
   cargo xtask payload -o payload.bin
   cargo xtask payload --base bl33.bin -o payload.bin
 
-Details: docs/loaders.md")]
+Details: docs/first-boot.md, Boot loaders")]
 pub struct PayloadArguments {
     /// Use the payload from this image instead of building one.
     #[arg(long, value_name = "FILE")]

@@ -30,14 +30,14 @@ Examples:
   cargo xtask tree from-acpi FACP APIC GTDT PPTT SPCR DSDT \\
       --memory 0x80000000+0x40000000
 
-Details: docs/device-trees.md")]
+Details: docs/first-boot.md, Device trees")]
     FromAcpi(FromAcpi),
     /// Print what the payload reads from a device tree, or why it cannot use it.
     #[command(after_help = "\
 Example:
   cargo xtask tree show my-board.dtb
 
-Details: docs/device-trees.md")]
+Details: docs/first-boot.md, Device trees")]
     Show {
         /// A device tree blob.
         tree: PathBuf,

@@ -1,6 +1,6 @@
 //! Keeps a run with the instruction clock on a single host CPU. On two CPUs, the QEMU main loop may
 //! advance the clock while the virtual CPU thread runs, so the run is not repeatable.
-//! docs/qemu.md describes this race, which a single CPU makes rare but does not rule out.
+//! docs/reliability.md describes this race, which a single CPU makes rare but does not rule out.
 
 use std::ffi::OsString;
 use std::process::{self, Command};

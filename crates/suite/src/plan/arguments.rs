@@ -165,7 +165,7 @@ arguments! {
         "`destructive` adds calls with invalid arguments to `fitness`; see [fitness](fitness.md).";
     Calls "calls", calls: Optional<FunctionIds> = None,
         "Functions that `masked_time` calls in addition to PSCI's, without arguments; see \
-         [interference](interference.md).";
+         [interference](timer-latency.md#interference).";
     Offsets "offsets", offsets: Number<2, 64> = 32,
         "Offsets at which an interrupt first falls due within a call.";
     Repeats "repeats", repeats: Number<1, 3> = 1,
@@ -173,7 +173,7 @@ arguments! {
     Neighbors "neighbors", neighbors: List<ActiveCpus> =
         WordSet::from_indices(&[ActiveCpus::Alone as u8]),
         "The CPUs that suspend at the same time in `wake_race`, with a separate map for each value; \
-         see [wake race](wake-race.md).";
+         see [wake race](wake-up.md#wake-race).";
 }
 
 // Each key has one bit in `Plan::unknown`.
