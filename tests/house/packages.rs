@@ -302,7 +302,11 @@ fn planted_differences_from_the_pages_are_found() {
     let page = "| package | why |\n|---|---|\n| serde, loom | both |\n";
     assert!(packages.is_subset(&documented_packages(page)));
     let page = "\n## A\n| loom | a |\n\n## B\n| serde | b |\n\n## C\n| spin | c |\n";
-    assert!(documented_packages(section(page, "\n## B\n")).into_iter().eq(["serde"]));
+    assert!(
+        documented_packages(section(page, "\n## B\n"))
+            .into_iter()
+            .eq(["serde"])
+    );
     let page = "| serde | loom is in another column |\n";
     let missing = packages.difference(&documented_packages(page)).count();
     assert_eq!(missing, 1);

@@ -4,7 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::{Value, json};
+use suite::measure::Facts;
 use suite::model::Scenario;
+use suite::output::version_text;
 
 use super::object::object;
 use super::report_data::Report;
@@ -15,7 +18,7 @@ use crate::log::LoggedRun;
 
 /// The schema version, which changes when a key is removed or the meaning of a key changes; keys
 /// may be added at any time.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// The data, in which durations are in ticks of the run's `hz`.
 #[derive(Serialize)]
@@ -76,7 +79,7 @@ fn one_run(logged: &LoggedRun) -> impl Serialize {
         doubts: logged.doubts(),
         hz: logged.clock().hz,
         head: logged.run.head.as_ref(),
-        facts: logged.run.facts.as_ref(),
+        facts: logged.run.facts.as_ref().map(facts),
         plan: logged.run.plan.as_ref(),
         firmware: &logged.firmware,
         cpus: &logged.run.cpus,
@@ -85,6 +88,28 @@ fn one_run(logged: &LoggedRun) -> impl Serialize {
         scenarios: scenarios.map(|scenario| one_scenario(logged, scenario)).collect::<Vec<_>>(),
         end: logged.run.end.as_ref(),
     }
+}
+
+/// Returns the `facts` record with versions and UIDs as text, and what the machine lacks as
+/// `{"none": WHY}`.
+fn facts(facts: &Facts) -> Value {
+    let mut value = serde_json::to_value(facts).expect("a record is a map of plain values");
+    let Some(members) = value.as_object_mut() else {
+        return value;
+    };
+    for member in members.values_mut() {
+        if let Some(found) = member.get_mut("Ok") {
+            *member = found.take();
+        } else if let Some(why) = member.get_mut("Err") {
+            *member = json!({ "none": why.take() });
+        }
+    }
+    members["psci_version"] = json!(version_text(facts.psci_version));
+    members["smccc"] = json!(facts.smccc.map(version_text));
+    if let Some(service) = &facts.service {
+        members["service"]["uid"] = json!(service.to_string());
+    }
+    value
 }
 
 fn one_scenario(logged: &LoggedRun, scenario: &Scenario) -> impl Serialize {

@@ -135,8 +135,9 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
     format!("{cpus} in {clusters}, by {source}; the lead is {label} ({mpidr}MIDR {midr:#x})")
 }
 
-/// Formats a version: the major number is in bits 30:16 and the minor number in bits 15:0.
-fn version(number: u32) -> String {
+/// Formats a version of PSCI or SMCCC: the major number is in bits 30:16 and the minor number in
+/// bits 15:0.
+pub fn version_text(number: u32) -> String {
     format!("{}.{}", number >> 16 & 0x7fff, number & 0xffff)
 }
 
@@ -146,13 +147,13 @@ fn firmware(facts: &Facts) -> String {
         Conduit::Hvc => "HVC",
     };
     let (psci, level) = (
-        version(facts.psci_version),
+        version_text(facts.psci_version),
         u32::from(facts.exception_level),
     );
     let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
-    let smccc = facts
-        .smccc
-        .map_or_else(String::new, |number| format!(", SMCCC {}", version(number)));
+    let smccc = facts.smccc.map_or_else(String::new, |number| {
+        format!(", SMCCC {}", version_text(number))
+    });
     let format = facts.state_format.name();
     format!(
         "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"

@@ -14,7 +14,7 @@ mod tests;
 mod tftf_lines;
 
 pub(crate) use self::first_run::FirstRun;
-pub use self::header::{describe_conditions, print_header, print_ignored_words};
+pub use self::header::{describe_conditions, print_header, print_ignored_words, version_text};
 pub use self::sections::{print_closing, print_scenario, print_scenario_list, print_scenario_name};
 pub(crate) use self::sections::{print_state_notes, print_wake_sources};
 pub use self::summary::{ClosingSummary, summary_table};
