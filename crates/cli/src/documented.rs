@@ -66,8 +66,11 @@ pub fn help_examples(command: &Command, program: &str) -> Vec<Example> {
     examples
 }
 
-/// Returns the path and the text of the README, and of each page in docs/, in tools/ and in the
-/// tools' and the boards' folders, from the checkout at `root`.
+/// The pages in the root.
+const ROOT_PAGES: [&str; 3] = ["CONTRIBUTING.md", "README.md", "SECURITY.md"];
+
+/// Returns the path and the text of the pages in the root, and of each page in docs/, in tools/ and
+/// in the tools' and the boards' folders, from the checkout at `root`.
 ///
 /// # Panics
 /// Panics if a page cannot be read.
@@ -81,7 +84,7 @@ pub fn pages(root: &Path) -> Vec<(PathBuf, String)> {
         .chain(pages)
         .chain(tools.iter().cloned())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .chain([root.join("README.md")])
+        .chain(ROOT_PAGES.map(|page| root.join(page)))
         .sorted()
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a text");

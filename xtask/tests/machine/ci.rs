@@ -1,8 +1,8 @@
-//! Runs the CI fragments for firmware projects as plain scripts.
+//! Runs the CI fragments for firmware projects as plain scripts, and parses the YAML files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use runner::setup::workspace::Workspace;
@@ -66,18 +66,40 @@ fn a_regression_fails_the_script() {
 
 #[test]
 fn the_fragments_call_the_scripts() {
-    for (name, command) in [
-        ("github.yml", "psci-bench/docs/ci/regression.sh "),
-        ("gitlab.yml", "psci-bench/docs/ci/regression.sh "),
-        ("release.github.yml", ".ci/release "),
-        ("release.gitlab.yml", ".ci/release "),
+    let root = Workspace::find().expect("the repository").root;
+    for (path, command) in [
+        (".github/workflows/ci.yml", ".ci/run\n"),
+        (".gitlab-ci.yml", ".ci/run\n"),
+        ("docs/ci/github.yml", "psci-bench/docs/ci/regression.sh "),
+        ("docs/ci/gitlab.yml", "psci-bench/docs/ci/regression.sh "),
+        ("docs/ci/release.github.yml", ".ci/release "),
+        ("docs/ci/release.gitlab.yml", ".ci/release "),
     ] {
-        let text = fs::read_to_string(fragment(name)).expect(name);
-        let yaml: serde_json::Value = serde_saphyr::from_str(&text).expect(name);
-        assert!(yaml.is_object());
-        assert!(text.contains(command), "{name}");
+        let text = assert_yaml(&root.join(path));
+        let has_line = ["- ", "- run: "]
+            .iter()
+            .any(|start| text.contains(&format!("{start}{command}")));
+        assert!(has_line, "{path}");
     }
     let mut check = Command::new("sh");
     CommandOutput::of(check.arg("-n").arg(fragment("regression.sh"))).ends(0, "");
     CommandOutput::of(&mut script("regression.sh")).ends(2, "usage: ");
+}
+
+#[test]
+fn issue_forms_are_yaml() {
+    let root = Workspace::find().expect("the repository").root;
+    let folder = fs::read_dir(root.join(".github/ISSUE_TEMPLATE")).expect("the forms");
+    for form in folder {
+        assert_yaml(&form.expect("a form").path());
+    }
+}
+
+/// Checks that a file contains a YAML mapping, and returns its text.
+fn assert_yaml(path: &Path) -> String {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).expect(&name);
+    let yaml: serde_json::Value = serde_saphyr::from_str(&text).expect(&name);
+    assert!(yaml.is_object(), "{name}");
+    text
 }
