@@ -33,7 +33,7 @@ impl Example {
         }
         let end = words
             .iter()
-            .position(|word| ["<", ">", "|"].contains(&&**word));
+            .position(|word| ["<", ">", ">>", "|"].contains(&&**word));
         let redirected = words.split_off(end.unwrap_or(words.len()));
         let input = redirected.iter().skip_while(|word| *word != "<").nth(1);
         Self {

@@ -9,7 +9,9 @@
 //! | file | task |
 //! |---|---|
 //! | `help_text` | what the help texts of all programs have in common |
+//! | `completions` | the verb that every program has |
 //! | [`tool_package`] | the packages that have verbs of `cargo xtask` |
+//! | [`help_reader`] | what shells complete of such a package's verbs |
 //! | [`program`] | a program's `main` |
 //! | [`help_style`] | a test of the help texts' size and style |
 //! | [`help_files`] | a test of a package's list of verbs and help files |
@@ -20,8 +22,10 @@
 
 #![forbid(unsafe_code)]
 
+mod completions;
 pub mod documented;
 pub mod help_files;
+pub mod help_reader;
 pub mod help_style;
 mod help_text;
 pub mod program;

@@ -7,25 +7,50 @@ use anyhow::Result;
 use clap::{Command, Parser};
 use host::exit_code::{self, BAD};
 use host::retired;
+use host::stdout::Out;
 
+use super::completions;
 use super::help_text::complete;
 
-/// The command that runs `cargo xtask`, which is also the first argument of the programs that it
-/// starts.
-pub const XTASK: &str = "cargo xtask";
+pub use super::help_text::XTASK;
 
+/// The name that `--version` prints: all programs have the same version.
+const PROJECT: &str = "psci-bench";
 /// The version of all programs, which is the workspace's.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The commit that this program was built from, if build.rs found it.
+const COMMIT: Option<&str> = option_env!("PSCI_BENCH_COMMIT");
 
 /// The widest help text, in characters.
 const HELP_WIDTH: usize = 80;
 
 /// Returns the definition of the command line of `P`, with `name` as the program name in its help,
-/// and the properties that all programs have.
+/// and the properties that all programs have. If `name` is `cargo xtask`, there is no verb
+/// `completions`: only `cargo xtask` itself adds it.
 pub fn command<P: Parser>(name: &'static str) -> Command {
     let command = P::command().name(name).bin_name(name);
-    let command = command.version(VERSION).max_term_width(HELP_WIDTH);
-    complete(command, name)
+    let command = command.display_name(PROJECT).version(version(COMMIT));
+    let command = complete(command.max_term_width(HELP_WIDTH), name);
+    if name == XTASK {
+        command
+    } else {
+        with_completions(command)
+    }
+}
+
+/// Returns `command` with the verb `completions`.
+pub fn with_completions(command: Command) -> Command {
+    let verb = completions::verb(command.get_name());
+    let verb = complete(verb, command.get_name());
+    command.subcommand(verb)
+}
+
+/// Returns the version of all programs, built from `commit` if that is known.
+pub fn version(commit: Option<&str>) -> String {
+    match commit {
+        Some(commit) => format!("{VERSION} ({commit})"),
+        None => VERSION.to_owned(),
+    }
 }
 
 /// Parses the arguments of this process, calls `run` and returns the exit code. Help texts contain
@@ -37,7 +62,8 @@ pub fn run_program<P: Parser>(name: &'static str, run: impl FnOnce(P) -> Result<
     run_command(command, arguments, run)
 }
 
-/// Parses `arguments`, which start with the program name, calls `run` and returns the exit code.
+/// Parses `arguments`, which start with the program name, calls `run` and returns the exit code. The
+/// verb `completions` is done here, for all programs.
 pub fn run_command<P: Parser>(
     command: Command,
     arguments: Vec<OsString>,
@@ -48,7 +74,13 @@ pub fn run_command<P: Parser>(
     if !is_known && let Err(error) = retired::check_verb(&arguments) {
         return exit_code::from_result(Err(error));
     }
-    let matches = command.try_get_matches_from(arguments);
+    let matches = command.clone().try_get_matches_from(arguments);
+    if let Ok(matches) = &matches
+        && let Some((completions::VERB, shell)) = matches.subcommand()
+    {
+        let written = completions::write(shell, &command, &mut Out::default());
+        return exit_code::from_result(written.map(|()| 0).map_err(Into::into));
+    }
     match matches.and_then(|matches| P::from_arg_matches(&matches)) {
         Ok(parsed) => exit_code::from_result(run(parsed)),
         Err(error) => {

@@ -1,13 +1,16 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use anyhow::Result;
 use clap::{Command, Parser, Subcommand};
+use cli::help_reader::read_verb;
 use cli::program::{self, XTASK};
 use cli::tool_package::ToolPackage;
 use host::exit_code;
 use host::interrupt;
+use runner::build::checkout;
 use runner::setup::workspace::Workspace;
 
 use super::boards::BoardsArguments;
@@ -93,15 +96,30 @@ Details: docs/first-boot.md, Device trees")]
 
 /// Returns the definition of this program's own verbs.
 pub fn command() -> Command {
-    program::command::<XtaskArguments>(XTASK)
+    program::with_completions(program::command::<XtaskArguments>(XTASK))
 }
 
-/// Returns `command` with the verbs of other packages added, so that its help lists them.
+/// Returns `command` with the checkout's commit in its version if `arguments`, which start with the
+/// program name, ask for it. This program is not built again for each commit.
+fn with_commit(command: Command, arguments: &[OsString], root: &Path) -> Command {
+    let is_asked = arguments
+        .iter()
+        .any(|word| word == "--version" || word == "-V");
+    // Sources without .git may be in a folder of another repository.
+    if !is_asked || !root.join(".git").exists() {
+        return command;
+    }
+    let commit = checkout::abbreviated_commit(root).ok();
+    command.version(program::version(commit.as_deref()))
+}
+
+/// Returns `command` with the verbs of other packages added, so that its help lists them and shells
+/// complete them.
 fn with_tools(command: Command, tools: &[ToolPackage]) -> Command {
-    let verbs = tools.iter().flat_map(|tool| &tool.verbs);
-    verbs.fold(command, |command, verb| {
-        command.subcommand(Command::new(&verb.name).about(&verb.summary))
-    })
+    let verbs = tools
+        .iter()
+        .flat_map(|tool| tool.verbs.iter().map(|verb| read_verb(tool, verb)));
+    verbs.fold(command, Command::subcommand)
 }
 
 /// Runs the tool with `arguments`, which start with the program name, and returns its exit code.
@@ -120,6 +138,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         return exit_code::from_result(tool::run(&workspace, tool, &arguments));
     }
     let command = with_tools(command(), &tools);
+    let command = with_commit(command, &arguments, &workspace.root);
     let unknown = tool::unknown_verb(&command, &arguments);
     let code = program::run_command(command, arguments, run);
     if let Some(verb) = unknown {

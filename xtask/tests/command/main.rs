@@ -6,6 +6,7 @@ mod acpi_tables;
 #[path = "../support.rs"]
 mod support;
 
+mod completions;
 mod examples;
 mod fip;
 mod fip_build;

@@ -180,6 +180,19 @@ pub fn describe(checkout: &Path) -> Result<String> {
     Ok(git(checkout, &describe)?.trim().to_owned())
 }
 
+/// Returns the abbreviated hash of the commit, with "-dirty" if files differ from the commit.
+pub fn abbreviated_commit(checkout: &Path) -> Result<String> {
+    // No tag is left, so the name is the hash.
+    let describe = [
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=12",
+        "--exclude=*",
+    ];
+    Ok(git(checkout, &describe)?.trim().to_owned())
+}
+
 /// Unpacks the source at `commit` into `folder`, which must be empty.
 pub fn unpack(checkout: &Path, commit: &Commit, folder: &Path) -> Result<()> {
     let archive = folder.join(".archive.tar");
