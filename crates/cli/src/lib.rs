@@ -12,6 +12,8 @@
 //! | `completions` | the verb that every program has |
 //! | [`tool_package`] | the packages that have verbs of `cargo xtask` |
 //! | [`help_reader`] | what shells complete of such a package's verbs |
+//! | [`color`] | the option `--color` |
+//! | `boot_argument_tip` | a tip for boot arguments that are not part of `--args` |
 //! | [`program`] | a program's `main` |
 //! | [`help_style`] | a test of the help texts' size and style |
 //! | [`help_files`] | a test of a package's list of verbs and help files |
@@ -22,6 +24,8 @@
 
 #![forbid(unsafe_code)]
 
+mod boot_argument_tip;
+pub mod color;
 mod completions;
 pub mod documented;
 pub mod help_files;

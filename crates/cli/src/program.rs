@@ -9,6 +9,8 @@ use host::exit_code::{self, BAD};
 use host::retired;
 use host::stdout::Out;
 
+use super::boot_argument_tip::with_tip;
+use super::color;
 use super::completions;
 use super::help_text::complete;
 
@@ -30,7 +32,8 @@ const HELP_WIDTH: usize = 80;
 pub fn command<P: Parser>(name: &'static str) -> Command {
     let command = P::command().name(name).bin_name(name);
     let command = command.display_name(PROJECT).version(version(COMMIT));
-    let command = complete(command.max_term_width(HELP_WIDTH), name);
+    let command = command.max_term_width(HELP_WIDTH);
+    let command = color::with_option(complete(command, name));
     if name == XTASK {
         command
     } else {
@@ -69,19 +72,27 @@ pub fn run_command<P: Parser>(
     arguments: Vec<OsString>,
     run: impl FnOnce(P) -> Result<u8>,
 ) -> u8 {
-    let verb = arguments.get(1).and_then(|word| word.to_str());
-    let is_known = verb.is_some_and(|verb| command.find_subcommand(verb).is_some());
-    if !is_known && let Err(error) = retired::check_verb(&arguments) {
+    if let Some(verb) = color::verb(&arguments)
+        && command.find_subcommand(verb).is_none()
+        && let Err(error) = retired::check_verb(verb)
+    {
         return exit_code::from_result(Err(error));
     }
-    let matches = command.clone().try_get_matches_from(arguments);
+    let styled = color::styled(command.clone(), &arguments);
+    let matches = styled
+        .try_get_matches_from(&arguments)
+        .map_err(|error| with_tip(error, &arguments));
     if let Ok(matches) = &matches
         && let Some((completions::VERB, shell)) = matches.subcommand()
     {
         let written = completions::write(shell, &command, &mut Out::default());
         return exit_code::from_result(written.map(|()| 0).map_err(Into::into));
     }
-    match matches.and_then(|matches| P::from_arg_matches(&matches)) {
+    let parsed = matches.and_then(|matches| {
+        color::apply(&matches);
+        P::from_arg_matches(&matches)
+    });
+    match parsed {
         Ok(parsed) => exit_code::from_result(run(parsed)),
         Err(error) => {
             // A closed stdout does not change the exit code.

@@ -21,9 +21,35 @@ pub fn begun_scenario(line: &str) -> Option<&str> {
         .then_some(title)
 }
 
+/// Returns the tag of the scenario with this title, which is short enough for a progress line, or the
+/// title if no scenario has it.
+pub(super) fn short_name(title: &str) -> String {
+    let warm = title.strip_suffix(WARM_TITLE);
+    let name = warm.unwrap_or(title);
+    match ScenarioId::ALL.into_iter().find(|id| id.name() == name) {
+        Some(id) if warm.is_some() => format!("{}, method warm", id.short_tag()),
+        Some(id) => id.short_tag().to_owned(),
+        None => title.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn known_scenarios_are_shown_by_tag() {
+        for (title, expected) in [
+            ("CPU suspend on all cores in sequence", "cpu_susp_serial"),
+            (
+                "CPU suspend on all cores in sequence, CPUs kept on between samples",
+                "cpu_susp_serial, method warm",
+            ),
+            ("A test of TFTF", "A test of TFTF"),
+        ] {
+            assert_eq!(short_name(title), expected);
+        }
+    }
 
     #[test]
     fn titles_begin_scenarios_and_headings_do_not() {

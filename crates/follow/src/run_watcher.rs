@@ -6,12 +6,13 @@ use std::mem::take;
 use std::sync::LazyLock;
 
 use host::log_file::LogFile;
+use host::paint::Painter;
 use host::progress::{StepProgress, above_steps};
 use regex::{Regex, bytes};
 use suite::measure::SampleCount;
 use suite::record::MARK;
 
-use super::begun_scenario;
+use super::begun_scenario::{begun_scenario, short_name};
 
 /// The maximum length of an incomplete line that is held back.
 const LINE_MAX: usize = 4096;
@@ -96,7 +97,7 @@ impl<'o> RunWatcher<'o> {
             let methods = 1 + u32::from(plan.get(2).is_some());
             self.scenarios = plan[1].parse::<u32>().ok()?.saturating_mul(methods);
         }
-        let name = begun_scenario(line)?;
+        let name = short_name(begun_scenario(line)?);
         self.begun += 1;
         let begun = self.begun;
         let count = self.scenarios.max(self.begun);
@@ -128,9 +129,20 @@ impl<'o> RunWatcher<'o> {
             progress.step(&scenario);
         }
         if self.has_records || !line.starts_with(MARK.as_bytes()) {
-            shown.extend(&*line);
+            shown.extend(painted(&line));
         }
     }
+}
+
+/// Returns a line of UART output in the color of the result that it reports.
+fn painted(line: &[u8]) -> Vec<u8> {
+    let Ok(text) = str::from_utf8(line) else {
+        return line.to_vec();
+    };
+    let words = text.trim_end_matches(['\r', '\n']);
+    let end = &text[words.len()..];
+    let painted = Painter::for_stdout().paint(words, words);
+    [painted.as_bytes(), end.as_bytes()].concat()
 }
 
 impl Drop for RunWatcher<'_> {

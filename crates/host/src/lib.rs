@@ -29,6 +29,7 @@
 //! | [`hex`] | bytes as hexadecimal digits |
 //! | [`read_file`] | reads files up to a size limit |
 //! | [`stdout`] | standard output that tolerates a closed pipe |
+//! | [`paint`] | lines in the colors of their results |
 //! | [`wrap`] | lines wrapped to the terminal width |
 //! | [`progress`] | progress on stderr: a spinner or a bar on a terminal, plain lines otherwise |
 //! | `side_by_side` | two steps that run at the same time |
@@ -55,6 +56,7 @@ pub mod folder;
 pub mod hex;
 pub mod interrupt;
 pub mod log_file;
+pub mod paint;
 pub mod places;
 pub mod process;
 pub mod progress;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
+use crate::paint::Painter;
 use crate::wrap::wrapped;
 
 /// A step that takes at least this long stays on the terminal after it ends.
@@ -130,15 +131,13 @@ static PROGRAM: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Prints a line to stderr, prefixed with the program name, above the displays for steps in
-/// progress.
+/// progress. Wraps and colors it if stderr is a terminal.
 pub fn say(text: &str) {
-    let mut line = format!("{}: {text}", *PROGRAM);
-    if stderr().is_terminal() {
-        let (_, columns) = Term::stderr().size();
-        line = fitted(&line, columns.into());
-    }
+    let is_terminal = stderr().is_terminal();
+    let width = is_terminal.then(|| Term::stderr().size().1.into());
+    let shown = fitted(text, width, &Painter::for_stderr());
     // A closed stderr does not stop the command.
-    let _ = above_steps(|| writeln!(stderr(), "{line}"));
+    let _ = above_steps(|| writeln!(stderr(), "{shown}"));
 }
 
 /// Like [`say`], but prints each text only once. A command that prepares many runs would otherwise
@@ -151,17 +150,22 @@ pub fn say_once(text: &str) {
     }
 }
 
-/// Wraps the lines of `text` that are not indented; indented lines are commands for the user to
-/// copy.
-fn fitted(text: &str, width: usize) -> String {
-    let lines = text.lines().map(|line| {
-        if line.starts_with(' ') {
-            line.to_owned()
-        } else {
-            wrapped(line, width)
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
+/// Returns `text` after the program name. Wraps the lines that are not indented at `width`; indented
+/// lines are commands for the user to copy.
+fn fitted(text: &str, width: Option<usize>, painter: &Painter) -> String {
+    let mut shown = Vec::new();
+    for (index, line) in text.split('\n').enumerate() {
+        let named = match index {
+            0 => format!("{}: {line}", *PROGRAM),
+            _ => line.to_owned(),
+        };
+        let fitting = match width {
+            Some(width) if !line.starts_with(' ') => wrapped(&named, width),
+            _ => named,
+        };
+        shown.push(painter.paint(line, &fitting));
+    }
+    shown.join("\n")
 }
 
 /// Hides the progress of all steps while `print` runs, so that its output stays above them.

@@ -1,7 +1,5 @@
 //! The verbs, formats and kinds of firmware of earlier versions, and what to use instead.
 
-use std::ffi::OsString;
-
 use anyhow::{Result, bail};
 
 /// The verbs.
@@ -55,15 +53,12 @@ const FIRMWARE: &[(&str, &str)] = &[
     ("u-boot", "`cargo xtask efi run --by u-boot` (tools/efi)"),
 ];
 
-/// Checks a command line whose verb is unknown. It starts with the program name.
+/// Checks a verb that the program does not have.
 ///
 /// # Errors
 /// Returns an error that names the successor if the verb no longer exists, or the program that has
 /// it now.
-pub fn check_verb(arguments: &[OsString]) -> Result<()> {
-    let Some(verb) = arguments.get(1).and_then(|word| word.to_str()) else {
-        return Ok(());
-    };
+pub fn check_verb(verb: &str) -> Result<()> {
     if let Some(successor) = successor(VERBS, verb) {
         bail!("{verb} no longer exists; use {successor}");
     }

@@ -1,4 +1,4 @@
-//! Wraps lines to the terminal width at word boundaries.
+//! Wraps lines to the terminal width at word boundaries, and colors them.
 
 use std::io::{self, IsTerminal, Write, stdout};
 use std::str;
@@ -6,6 +6,8 @@ use std::str;
 use console::Term;
 use itertools::Itertools as _;
 use textwrap::{Options, WordSplitter};
+
+use crate::paint::Painter;
 
 /// Wraps each line of `text` at `width` columns, and indents continuation lines by two more
 /// columns. Words longer than a line are not broken.
@@ -22,10 +24,12 @@ pub fn wrapped(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Writes text to standard output, and wraps it if standard output is a terminal.
+/// Writes text to standard output, wraps it if standard output is a terminal, and colors it if colors
+/// are enabled.
 pub struct TerminalText<W: Write> {
     out: W,
     width: Option<usize>,
+    painter: Painter,
     /// The line so far.
     line: Vec<u8>,
 }
@@ -37,6 +41,7 @@ impl<W: Write> TerminalText<W> {
         Self {
             out,
             width: is_terminal.then(|| Term::stdout().size().1.into()),
+            painter: Painter::for_stdout(),
             line: Vec::new(),
         }
     }
@@ -44,7 +49,12 @@ impl<W: Write> TerminalText<W> {
     fn end_line(&mut self) -> io::Result<()> {
         match (str::from_utf8(&self.line), self.width) {
             (Ok(line), Some(width)) if line.chars().count() > width => {
-                self.out.write_all(wrapped(line, width).as_bytes())?;
+                let painted = self.painter.paint(line, &wrapped(line, width));
+                self.out.write_all(painted.as_bytes())?;
+            }
+            (Ok(line), _) => {
+                let painted = self.painter.paint(line, line);
+                self.out.write_all(painted.as_bytes())?;
             }
             _ => self.out.write_all(&self.line)?,
         }
@@ -94,6 +104,7 @@ mod tests {
         let mut terminal = TerminalText {
             out: Vec::new(),
             width: Some(10),
+            painter: Painter::for_stdout(),
             line: Vec::new(),
         };
         write!(terminal, "a  b\n  * one two three\n\u{e4}\nend").expect("memory");

@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use cli::color;
 use cli::program::XTASK;
 use cli::tool_package::{ToolPackage, ToolVerb};
 use host::progress::say;
@@ -47,7 +48,7 @@ pub(super) fn with_verb<'t>(
     tools: &'t [ToolPackage],
     arguments: &[OsString],
 ) -> Option<&'t ToolPackage> {
-    let word = arguments.get(1)?.to_str()?;
+    let word = color::verb(arguments)?;
     tools
         .iter()
         .find(|tool| tool.verbs.iter().any(|verb| verb.name == word))
@@ -56,9 +57,9 @@ pub(super) fn with_verb<'t>(
 /// Returns the verb in `arguments`, which start with the program name, unless `command` has it or an
 /// earlier version had it.
 pub(super) fn unknown_verb(command: &clap::Command, arguments: &[OsString]) -> Option<String> {
-    let word = arguments.get(1)?.to_str()?;
+    let word = color::verb(arguments)?;
     let is_known = word.starts_with('-') || command.find_subcommand(word).is_some();
-    let is_retired = retired::check_verb(arguments).is_err();
+    let is_retired = retired::check_verb(word).is_err();
     (!is_known && !is_retired).then(|| word.to_owned())
 }
 

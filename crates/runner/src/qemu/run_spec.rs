@@ -57,7 +57,7 @@ pub struct RunSpec {
     /// QEMU CPU model [default: the board file's].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
-    /// Firmware: tf-a, tf-a-stock, builtin [default: tf-a].
+    /// Firmware: tf-a (default), tf-a-stock, builtin.
     #[arg(long, value_name = "NAME", value_parser = FirmwareKind::parse)]
     #[arg(default_value = FirmwareKind::TfA.name(), hide_default_value = true)]
     pub firmware: FirmwareKind,

@@ -55,7 +55,7 @@ pub struct SourceArguments {
     /// Build even if files in --tf-a are not committed.
     #[arg(long, requires = "tf_a")]
     pub allow_dirty: bool,
-    /// Source tree of Mbed TLS, for platforms that need it.
+    /// Mbed TLS source tree, if the platform needs it.
     #[arg(long, value_name = "DIR")]
     pub mbedtls: Option<PathBuf>,
     /// Build TF-A with DEBUG=1, and print the payload's boot marks.
