@@ -6,18 +6,9 @@ use itertools::Itertools;
 use suite::output::{Table, TableStyle};
 
 /// The maximum line width, in columns.
-const WIDTH: usize = 118;
+const WIDTH: usize = 80;
 
-const HEADINGS: [&str; 8] = [
-    "board",
-    "title",
-    "CPUs",
-    "power-down",
-    "woken by",
-    "times by",
-    "CPU_OFF",
-    "run on",
-];
+const HEADINGS: [&str; 5] = ["board", "title", "CPUs", "power-down", "run on"];
 
 /// Columns separated by two spaces, without a title.
 const STYLE: TableStyle = TableStyle {
@@ -33,15 +24,14 @@ const STYLE: TableStyle = TableStyle {
 
 const LEGEND: &str = "\
 power-down  Power-down states for which CPU_SUSPEND can be measured.
-woken by    timer: each CPU's own timer. If these timers stop: frame (a memory-mapped timer) or helper (a CPU that
-            stays awake and sends SGIs). Unproven: not yet tested on a board. If a trial fails, states are skipped.
-times by    PMF: firmware timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1.
-            PMF+: the same, but `fip build` must add the handler for PMF calls. caller: measured by the caller.
-            PSCI_VERSION can be measured on all boards.
-run on      Where the payload has run with the board file. -: not run yet; all values come from documentation.
+run on      Where the payload has run with the board file. -: not run yet; all
+            values come from documentation.
+
+cargo xtask boards NAME shows what cannot be measured and why, what wakes the
+CPUs, where the times come from, and how to build and install the firmware.
 ";
 
-/// Returns a table of `boards`, followed by a list of what cannot be measured on each.
+/// Returns a table of `boards`.
 pub(super) fn table(boards: &[BoardFile]) -> String {
     let mut table = Table::titled("");
     table.words(HEADINGS);
@@ -50,25 +40,7 @@ pub(super) fn table(boards: &[BoardFile]) -> String {
     table
         .write(&mut out, &STYLE)
         .expect("writing to a String cannot fail");
-    out += LEGEND;
-    out += &notes(boards);
-    out
-}
-
-/// Returns what cannot be measured on each of `boards`, and why. Empty if none has such a note.
-fn notes(boards: &[BoardFile]) -> String {
-    let name_lengths = boards.iter().map(|board| board.name.len());
-    let name_width = name_lengths.max().unwrap_or(0);
-    let mut out = String::new();
-    for board in boards {
-        if let Some(note) = &firmware(board).note {
-            if out.is_empty() {
-                out += "\nNot measurable, and why:\n";
-            }
-            paragraph(&mut out, &board.name, note, name_width + 2);
-        }
-    }
-    out
+    out + LEGEND
 }
 
 fn row(board: &BoardFile) -> Vec<String> {
@@ -79,9 +51,6 @@ fn row(board: &BoardFile) -> Vec<String> {
         board.title.clone(),
         cpus.min(firmware.max_cpus as usize).to_string(),
         powerdowns(firmware),
-        woken_by(board, firmware),
-        times(board, firmware)[0].into(),
-        yes_or_no(firmware.cpu_off).into(),
         ran_on(board).into(),
     ]
 }
@@ -117,17 +86,19 @@ fn woken_by(board: &BoardFile, firmware: &Firmware) -> String {
             |state: &StateEntry| state.is_powerdown() && state.local_timer_stop == timer_stops;
         board.gic.is_some() && firmware.idle_state.iter().any(is_such)
     };
-    let other = match (board.timer_frame(), board.verified()) {
-        (Some(_), Verified::Hardware) => "frame",
-        (Some(_), _) => "frame (unproven)",
-        (None, Verified::Hardware) => "helper",
-        (None, _) => "helper (unproven)",
+    let other = match board.timer_frame() {
+        Some(_) => "the timer frame",
+        None => "a CPU that stays awake",
+    };
+    let proof = match board.verified() {
+        Verified::Hardware => "",
+        _ => ", not yet tested on a board",
     };
     match (has(false), has(true)) {
-        (false, false) => "-".into(),
-        (true, false) => "timer".into(),
-        (false, true) => other.into(),
-        (true, true) => format!("timer, {other}"),
+        (false, false) => "no CPU powers down".into(),
+        (true, false) => "its own timer".into(),
+        (false, true) => format!("{other}{proof}"),
+        (true, true) => format!("its own timer, or {other}{proof}"),
     }
 }
 
@@ -140,23 +111,18 @@ fn level(level: Option<u8>) -> &'static str {
     }
 }
 
-/// Returns a short and a long description of where timestamps come from. The overlay platform has
-/// PMF. Board files do not say whether QEMU's stock platform has PMF, so PMF is not listed as
-/// available there.
-fn times(board: &BoardFile, firmware: &Firmware) -> [&'static str; 2] {
+/// Describes where timestamps come from. The overlay platform has PMF. Board files do not say whether
+/// QEMU's stock platform has PMF, so PMF is not listed as available there.
+fn times(board: &BoardFile, firmware: &Firmware) -> &'static str {
     let is_overlay = board.qemu.is_some() && firmware.stock.is_none();
     let default = if is_overlay { Pmf::Linked } else { Pmf::None };
     match firmware.pmf.unwrap_or(default) {
-        Pmf::Linked => [
-            "PMF",
-            "PMF timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
-        ],
-        Pmf::Unlinked => [
-            "PMF+",
+        Pmf::Linked => "PMF timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
+        Pmf::Unlinked => {
             "PMF timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and with the handler \
-             for PMF calls, which `fip build` adds",
-        ],
-        Pmf::None => ["caller", "measured by the caller (no PMF)"],
+             for PMF calls, which `fip build` adds"
+        }
+        Pmf::None => "measured by the caller (no PMF)",
     }
 }
 
@@ -232,8 +198,9 @@ fn say_firmware(
     for state in &firmware.idle_state {
         say("CPU_SUSPEND", &idle_state(board, state));
     }
+    say("woken by", &woken_by(board, firmware));
     say("CPU_OFF", yes_or_no(firmware.cpu_off));
-    say("times", times(board, firmware)[1]);
+    say("times", times(board, firmware));
     if let Some(note) = &firmware.note {
         say("why not", note);
     }
@@ -280,7 +247,7 @@ fn describe_package(package: &Package) -> String {
 }
 
 /// Appends `key` and `text`. Wraps the text and indents it by `indent` columns.
-fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
+pub(super) fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
     let mut line = format!("{key:<indent$}");
     for word in text.split_whitespace() {
         if line.len() > indent && line.len() + 1 + word.len() > WIDTH {
@@ -318,6 +285,7 @@ mod tests {
         let (_, rest) = rest.split_once("```text\n").expect("a block");
         let (listed, _) = rest.split_once("```\n").expect("its end");
         let table = table(&all_boards());
+        assert!(table.lines().all(|line| line.len() <= WIDTH), "{table}");
         let (rows, _) = table.split_once("\n\n").expect("the table");
         let hint = "update it with the output of `cargo xtask boards`";
         assert_eq!(listed.trim_end(), rows, "{hint}");
@@ -328,7 +296,7 @@ mod tests {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for board in all_boards() {
             let wrapped = describe(&board);
-            assert!(wrapped.lines().all(|line| line.len() <= 120), "{wrapped}");
+            assert!(wrapped.lines().all(|line| line.len() <= WIDTH), "{wrapped}");
             let text = words(&wrapped);
             if let Some(note) = &board.note {
                 assert!(text.contains(&words(note)), "{text}");
