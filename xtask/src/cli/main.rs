@@ -18,9 +18,10 @@ use super::fip::verbs::FipVerb;
 use super::image::ImageArguments;
 use super::payload::PayloadArguments;
 use super::qemu::QemuArguments;
+use super::scenarios::ScenariosArguments;
 use super::test::TestArguments;
 use super::tree::TreeVerb;
-use super::{boards, fip, image, payload, qemu, repeat, test, tool, tree};
+use super::{boards, fip, image, payload, qemu, repeat, scenarios, test, tool, tree};
 
 /// The help template, which mentions `--help` instead of listing it as an option.
 const HELP: &str = "\
@@ -65,6 +66,7 @@ need. With PSCI_BENCH_NO_INSTALL=1 they only print the commands, and the exit
 code is 2.")]
     Setup,
     Boards(BoardsArguments),
+    Scenarios(ScenariosArguments),
     Image(ImageArguments),
     Payload(PayloadArguments),
     /// Make, inspect and change Firmware Image Packages.
@@ -157,6 +159,7 @@ fn run(arguments: XtaskArguments) -> Result<u8> {
         XtaskVerb::Test(arguments) => test::run(&arguments),
         XtaskVerb::Setup => test::run_setup(),
         XtaskVerb::Boards(arguments) => boards::run(&arguments),
+        XtaskVerb::Scenarios(arguments) => scenarios::run(&arguments),
         XtaskVerb::Image(arguments) => image::run(&arguments),
         XtaskVerb::Payload(arguments) => payload::run(&arguments),
         XtaskVerb::Fip { verb } => fip::verbs::run(verb),

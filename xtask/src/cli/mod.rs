@@ -8,6 +8,7 @@ mod main;
 mod payload;
 mod qemu;
 mod repeat;
+mod scenarios;
 mod test;
 #[cfg(test)]
 mod tests;

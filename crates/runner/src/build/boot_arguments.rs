@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
-use suite::plan::Plan;
+use suite::plan::{Key, Plan, PlanProblem};
 
 /// Returns the plan for the boot arguments in `args`. The payload would also reject invalid boot
 /// arguments, but only after it has been built and started.
@@ -12,5 +12,11 @@ use suite::plan::Plan;
 pub fn parse_plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or("");
     check_bootargs(args).context("--args")?;
-    Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
+    Plan::parse(args).map_err(|error| {
+        let hint = match error.problem {
+            PlanProblem::Value(Key::Only) => " (`cargo xtask scenarios` lists them)",
+            _ => "",
+        };
+        anyhow!("--args: {error}{hint}")
+    })
 }

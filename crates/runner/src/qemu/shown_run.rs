@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use follow::RunWatcher;
+use follow::stream::MachineEnding;
 use hardware::text::plural::{Many, many};
 use host::interrupt;
 use host::log_file::LogFile;
@@ -46,6 +47,9 @@ impl ShownRun<'_> {
         if is_terminal {
             say_opening(&self.spec, self.loader)?;
         }
+        if parse_plan(self.spec.args.as_deref())?.lists_scenarios() {
+            say("note: cargo xtask scenarios prints this list without starting QEMU");
+        }
         let interrupt = interrupt::watch()?;
         let prepared = prepare::prepare_with(&self.spec, self.loader)?;
         let mut log = match self.log {
@@ -84,9 +88,7 @@ impl ShownRun<'_> {
         say(&format!("log: {log}"));
         match result.verdict {
             Verdict::Pass => {
-                say(&format!(
-                    "next:\n  cargo xtask report {log} --format html -o run.html"
-                ));
+                say(&format!("next:\n  cargo xtask report {log} --open"));
                 if is_usual {
                     say("or:\n  cargo xtask qemu --smp 16");
                 }
@@ -95,6 +97,9 @@ impl ShownRun<'_> {
             Verdict::BadInput => {
                 say("next: correct the boot arguments or the device tree named above")
             }
+            Verdict::Incomplete if result.ending == MachineEnding::Interrupted => say(&format!(
+                "next, for the scenarios that ended:\n  cargo xtask report {log}"
+            )),
             Verdict::Incomplete => say("next: docs/reliability.md lists what can stop a run"),
         }
     }

@@ -94,8 +94,8 @@ arguments! {
     Only "only", scenarios: Scenarios = ScenarioSet::SUITE,
         "Scenarios by tag, with or without `test_rt_instr_`, or by group: `suite`, `micro`, or \
          `all`, which leaves out scenarios that may lose CPUs or take long. `first` is for a \
-         board's [first run](first-boot.md#steps-of-onlyfirst). `help` lists them without measuring \
-         anything (exit code 3).";
+         board's [first run](first-boot.md#steps-of-onlyfirst). `cargo xtask scenarios` lists them; so \
+         does `help`, on a board, without measuring anything (exit code 3).";
     Method "method", methods: List<Method> = WordSet::from_indices(&[0]),
         "`tftf`: each sample is taken after a CPU_ON, as in the TF-A tests. `warm`: CPUs stay on.";
     Wake "wake", wake: Optional<Choice<WakePattern>> = None,

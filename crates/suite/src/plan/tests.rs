@@ -350,6 +350,19 @@ const MESSAGES: &[(&str, &str)] = &[
         "word 1 \"neighbors=cpu1\": neighbors takes one or more of these, separated by commas: alone all near far",
     ),
     (
+        "only=cpu_on,fitnes",
+        "word 1 \"only=cpu_on,fitnes\": no scenario is called fitnes; did you mean fitness?",
+    ),
+    (
+        "only=test_rt_instr_susp_deep_paralel",
+        "word 1 \"only=test_rt_instr_susp_deep_paralel\": no scenario is called \
+         test_rt_instr_susp_deep_paralel; did you mean susp_deep_parallel?",
+    ),
+    (
+        "only=timer",
+        "word 1 \"only=timer\": no scenario is called timer; did you mean timer_latency?",
+    ),
+    (
         "end=halt",
         "word 1 \"end=halt\": end takes off, park or reset",
     ),
@@ -380,7 +393,7 @@ fn every_argument_is_documented() {
     for key in Key::ALL {
         let mut accepted = String::new();
         key.write_accepted(&mut accepted).expect("a String");
-        // The list of scenarios is long, and `only=help` prints it.
+        // The list of scenarios is long, and `cargo xtask scenarios` prints it.
         if key == Key::Only {
             accepted = "tags or groups, separated by commas, or help".into();
         }
