@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use boards::{BoardFile, PackageKind, device_tree};
 use clap::{Args, Subcommand};
-use hardware::image::TREE_MAX;
 use host::progress::say;
-use host::read_file;
 use runner::build::boot_arguments::parse_plan;
 use runner::build::firmware::FirmwareVariant;
 use runner::build::image_contents::TreeOptions;
+use runner::build::tree_file::read_tree;
 use runner::qemu::run_spec::RunSpec;
 use runner::qemu::{prepare, timeout};
 use thiserror::Error;
@@ -216,7 +215,7 @@ fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<
 fn count_cpus(tree: &TreeOptions, board: &BoardFile) -> Result<u32> {
     match (&tree.dtb, tree.smp) {
         (Some(path), _) => {
-            let blob = read_file::read("--dtb", path, TREE_MAX)?;
+            let blob = read_tree("--dtb", path)?;
             let machine =
                 device_tree::machine(&blob).with_context(|| format!("--dtb {}", path.display()))?;
             Ok(u32::try_from(machine.1)?)

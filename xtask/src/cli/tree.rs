@@ -10,15 +10,15 @@ use device_tree::adapt;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use hardware::board::Region;
-use hardware::image::TREE_MAX;
+use host::files;
 use host::progress::say;
 use host::stdout::Out;
-use host::{files, read_file};
 use thiserror::Error;
 
 use super::fip::images::{FormError, number};
 use runner::build::acpi_files::AcpiFiles;
 use runner::build::image_contents::{adapt_without_memory, summary};
+use runner::build::tree_file::read_tree;
 
 /// A command of `tree`.
 #[derive(Debug, Subcommand)]
@@ -88,7 +88,7 @@ pub(super) fn run(verb: TreeVerb) -> Result<u8> {
 
 /// Prints what the payload reads from the tree in a file.
 fn show(path: &Path) -> Result<u8> {
-    let blob = read_file::read("TREE", path, TREE_MAX)?;
+    let blob = read_tree("TREE", path)?;
     let summary = summary(&blob).with_context(|| path.display().to_string())?;
     writeln!(Out::default(), "{summary}")?;
     Ok(0)

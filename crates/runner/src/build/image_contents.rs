@@ -8,16 +8,16 @@ use boards::{BoardFile, Conduit, GicVersion};
 use clap::Args;
 use hardware::board::{Board, Footprint, Region};
 use hardware::board::{Gic, MemorySource};
-use hardware::image::{ParameterBlock, TREE_MAX};
+use hardware::image::ParameterBlock;
 use hardware::text::plural::many;
 use host::progress::say_once;
-use host::read_file;
 use suite::model::LeftOutState;
 use suite::plan::Plan;
 
 use super::firmware::FirmwareVariant;
 use super::image::{self, Emergency};
 use super::payload::{self, TreeSource};
+use super::tree_file::read_tree;
 use crate::build::GivenStates;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::setup::workspace::Workspace;
@@ -232,7 +232,7 @@ pub fn contents(
     let tree = match tree {
         TreeSource::Board => Some(tree_of_board(board, options)?),
         TreeSource::File(path) => {
-            let blob = read_file::read("--dtb", path, TREE_MAX)?;
+            let blob = read_tree("--dtb", path)?;
             return file_contents(&blob, options)
                 .with_context(|| format!("--dtb {}", path.display()));
         }

@@ -6,6 +6,7 @@
 //! * `boot_arguments` checks boot arguments.
 //! * `package` builds the file that a board loads.
 //! * `flash` builds QEMU's flash image.
+//! * `tree_file` reads device trees.
 //! * `from_source` builds everything that a board boots.
 
 pub mod acpi_files;
@@ -25,5 +26,6 @@ pub mod payload;
 pub mod plugin;
 pub mod test_programs;
 pub mod tf_a;
+pub mod tree_file;
 
 pub use self::given_states::GivenStates;

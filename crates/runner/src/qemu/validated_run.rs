@@ -1,16 +1,20 @@
 //! A requested run that the board, the firmware and QEMU support.
 
 use anyhow::{Context, Result, bail};
-use boards::BoardFile;
+use boards::{BoardFile, Firmware};
+use hardware::text::plural::many;
 use host::progress::say_once;
 use itertools::Itertools as _;
+use suite::bench::Needs;
 
 use super::diagnosis;
 use super::loader::Loader;
 use super::machine::QemuMachine;
-use super::run_spec::RunSpec;
-use crate::build::firmware::FirmwareVariant;
+use super::run_spec::{Payload, RunSpec};
+use crate::build::boot_arguments::parse_plan;
+use crate::build::firmware::{FirmwareVariant, fault};
 use crate::build::firmware_kind::FirmwareKind;
+use crate::build::payload::TreeSource;
 use crate::build::tf_a::{TF_A, TfA};
 use crate::setup::Need;
 use crate::setup::workspace::Workspace;
@@ -97,10 +101,7 @@ fn machine<'m>(
     spec: &'m RunSpec,
     loader: &'static dyn Loader,
 ) -> Result<QemuMachine<'m>> {
-    let recipe = board
-        .qemu
-        .as_ref()
-        .with_context(|| format!("QEMU does not emulate {}", board.title))?;
+    let recipe = board.qemu.as_ref().with_context(|| not_emulated(board))?;
     let machine = QemuMachine {
         recipe,
         cpu: spec.cpu.as_deref().unwrap_or(&recipe.cpu),
@@ -122,6 +123,8 @@ fn machine<'m>(
     }
     board.check_gic(spec.gic)?;
     machine.check(described, board.default_gic())?;
+    check_fault_cpu(board, described, spec, machine.cpus)?;
+    check_memory(&machine)?;
     let variants = ["pmf=new", "pmf=off"].map(|pmf| FirmwareVariant::default().with(pmf));
     let has_own = !variants.contains(&spec.variant) || spec.fault.is_some() || spec.bl32.is_some();
     if described.stock.is_some() && has_own {
@@ -132,4 +135,61 @@ fn machine<'m>(
         );
     }
     Ok(machine)
+}
+
+/// Says which boards QEMU emulates, and how to measure one that it does not.
+fn not_emulated(board: &BoardFile) -> String {
+    let boards = boards::names().filter_map(|name| boards::load(name).ok());
+    let emulated = boards
+        .filter(|board| board.qemu.is_some())
+        .map(|board| board.name)
+        .join(", ");
+    let name = &board.name;
+    format!(
+        "QEMU does not emulate {}; it emulates {emulated}. To measure the board itself: \
+         cargo xtask fip build --board {name}",
+        board.title
+    )
+}
+
+/// Rejects a fault of a CPU that the machine does not have. The firmware would never trigger it.
+fn check_fault_cpu(
+    board: &BoardFile,
+    described: &Firmware,
+    spec: &RunSpec,
+    cpus: u32,
+) -> Result<()> {
+    let Some(cpu) = spec.fault.as_deref().and_then(fault::fault_cpu) else {
+        return Ok(());
+    };
+    let clusters = board.with_clusters_of(described).clusters(cpus)?;
+    let has_cpu = clusters.iter().flatten().any(|mpidr| mpidr.number() == cpu);
+    if !has_cpu {
+        let known = clusters.iter().flatten().join(", ");
+        bail!("--fault: no CPU has MPIDR {cpu:#x}; the MPIDRs are {known}");
+    }
+    Ok(())
+}
+
+/// Rejects boot arguments that need more memory than the machine has. The payload, which also needs
+/// memory for other purposes, would reject them after it has been started.
+fn check_memory(machine: &QemuMachine<'_>) -> Result<()> {
+    let spec = machine.spec;
+    if spec.payload != Payload::Build || spec.tree != TreeSource::default() {
+        return Ok(());
+    }
+    let plan = parse_plan(spec.args.as_deref())?;
+    let cpus = machine.cpus as usize;
+    let needs = Needs::compute(&plan, cpus, 0);
+    let size = (needs.heap as u64).saturating_add(needs.buffer.saturating_mul(cpus as u64));
+    let memory_mib = machine.recipe.memory_mib;
+    if size >> 20 >= memory_mib {
+        bail!(
+            "--args: this needs {} MiB of memory for {}, but the machine has {memory_mib} MiB; \
+             reduce iterations=, footprint= or --smp",
+            size >> 20,
+            many(cpus, "CPU")
+        );
+    }
+    Ok(())
 }

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use boards::device_tree::machine;
 use clap::{ArgAction, Args};
-use hardware::image::TREE_MAX;
 use host::progress::say;
-use host::read_file;
 use runner::build::boot_arguments::parse_plan;
 use runner::build::image::{self, Emergency};
 use runner::build::image_contents::adapt_without_memory;
 use runner::build::image_source::{ImageSource, Input};
+use runner::build::tree_file::read_tree;
 use runner::build::{GivenStates, payload};
 use runner::setup::workspace::Workspace;
 
@@ -66,7 +65,7 @@ fn image_of(source: &ImageSource, workspace: &Workspace) -> Result<Vec<u8>> {
     let base = image::released("--base", source.base.as_deref())?;
     let flat = |base: Option<_>| base.map_or_else(|| payload::flat(workspace), Ok);
     if let Some(path) = &tree_options.dtb {
-        let blob = read_file::read("--dtb", path, TREE_MAX)?;
+        let blob = read_tree("--dtb", path)?;
         let checked = adapt_without_memory(&blob, tree_options.args.as_deref())
             .and_then(|tree| Ok((machine(&tree)?.1, tree)));
         let (cpus, tree) = checked.with_context(|| format!("--dtb {}", path.display()))?;

@@ -14,9 +14,10 @@ use report::cli::output::{OutputArguments, WithFormats};
 use report::cli::report_verdict::all_complete;
 use report::log::LoggedRun;
 use runner::build::acpi_files::AcpiFiles;
+use runner::build::tree_file::read_tree;
 
 use super::dts_file::read_source;
-use super::tree_files::{TreeFiles, read_tree};
+use super::tree_files::TreeFiles;
 use crate::audit::{DeclaredBy, DeclaredSource, IdleAudit, Unaudited, UnauditedTree, audit};
 use crate::export::{self, IdleFormat, IdleReport};
 

@@ -6,17 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use hardware::image::TREE_MAX;
-use host::read_file;
 use report::log::page::has_extension;
 
-/// The first bytes of a blob.
-const MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
-/// What a source must contain.
-const SOURCE_TAG: &[u8] = b"/dts-v1/";
-
-/// The files that `--tree` specifies. They have been found by name; [`read_tree`] checks what they
-/// contain.
+/// The files that `--tree` specifies. They have been found by name; what they contain has not been
+/// checked.
 #[derive(Debug, Default)]
 pub struct TreeFiles {
     /// The trees: first those specified by name, then those in folders, sorted.
@@ -90,26 +83,6 @@ impl TreeFiles {
         }
         Ok(())
     }
-}
-
-/// Reads a device tree blob. Error messages start with `what` and the path.
-///
-/// # Errors
-/// Returns an error if the file cannot be read, is empty or is a device tree source.
-pub fn read_tree(what: &str, path: &Path) -> Result<Vec<u8>> {
-    let blob = read_file::read(what, path, TREE_MAX)?;
-    let named = || format!("{what} {}", path.display()).trim_start().to_owned();
-    if blob.is_empty() {
-        bail!("{}: the file is empty", named());
-    }
-    if blob
-        .windows(SOURCE_TAG.len())
-        .any(|bytes| bytes == SOURCE_TAG)
-        && !blob.starts_with(&MAGIC)
-    {
-        bail!("{}: device tree source; compile it with dtc", named());
-    }
-    Ok(blob)
 }
 
 /// Returns the paths in a folder, sorted.

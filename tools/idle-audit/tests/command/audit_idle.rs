@@ -171,7 +171,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("audit-idle", "required"),
     ("audit-idle empty.log", "no run"),
     ("audit-idle --tree none.dtb", "none.dtb: has no idle state"),
-    ("audit-idle --tree idle.log", "idle.log: magic"),
+    (
+        "audit-idle --tree idle.log",
+        "idle.log: not a compiled device tree",
+    ),
     (
         "audit-idle --tree shared.dtb",
         "/cpus/idle-states/core-off and /cpus/idle-states/cluster-off, both used by CPU 0x0, \

@@ -185,6 +185,19 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 /// Commands that are rejected before anything is built or fetched.
 #[rustfmt::skip]
 pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
+    ("qemu only=fitness", &["tip: boot arguments are one word: --args 'only=fitness'"]),
+    ("qemu --args only=fitness iterations=5",
+        &["tip: boot arguments are one word: --args 'only=fitness iterations=5'"]),
+    ("qemu --args only=fitnes",
+        &["did you mean fitness? (`cargo xtask scenarios` lists them)"]),
+    ("qemu --args only=bogus", &["susp_deep_parallel", "`cargo xtask scenarios`"]),
+    ("qemu --board juno",
+        &["it emulates ast2700, imx8mp, qemu, ", "cargo xtask fip build --board juno"]),
+    ("qemu --fault cpu-on-denied,cpu=9", &["no CPU has MPIDR 0x9; the MPIDRs are 0x0, 0x1,"]),
+    ("qemu --args iterations=1000000",
+        &["MiB of memory for 8 CPUs, but the machine has 1024 MiB; reduce iterations="]),
+    ("qemu --dtb garbage.dtb", &["not a compiled device tree"]),
+    ("qemu --color often", &["'--color <WHEN>'", "auto, always, never"]),
 ];
 
 /// Like [`REFUSED`], but with arguments that contain spaces.

@@ -27,6 +27,11 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X fip info fifo", &["error: the FIP fifo: is a named pipe"]),
     ("$X fip create --out new --nt-fw fifo", &["error: --nt-fw fifo: is a named pipe"]),
     ("$X image --dtb fifo -o new", &["error: --dtb fifo: is a named pipe"]),
+    // Device trees that have not been compiled.
+    ("echo /dts-v1/ > b.dts; $X image --dtb b.dts -o new",
+        &["error: --dtb b.dts: device tree source; compile it with dtc -o b.dtb b.dts"]),
+    ("echo '# Title' > b.md; $X image --dtb b.md -o new",
+        &["error: --dtb b.md: not a compiled device tree: it starts with 0x23205469 instead of"]),
     ("$X fip info sparse", &["error: the FIP sparse: larger than the limit of 536870912 bytes"]),
     // Open pipes, and files that are also stdin.
     ("cat fip.bin | $X fip info /dev/stdin > /dev/full", &["error: stdout: No space left"]),

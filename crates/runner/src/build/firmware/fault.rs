@@ -63,6 +63,13 @@ pub fn check_fault(spec: &str) -> Result<String, FaultError> {
     Ok(spec.to_owned())
 }
 
+/// Returns the MPIDR of the CPU to which the fault in a checked specification is limited.
+pub fn fault_cpu(spec: &str) -> Option<u64> {
+    let number = spec.split(',').find_map(|word| word.strip_prefix("cpu="))?;
+    let digits = number.strip_prefix("0x").or(number.strip_prefix("0X"));
+    u64::from_str_radix(digits.unwrap_or(number), 16).ok()
+}
+
 /// Returns the value for the QEMU `-fw_cfg` option that arms `spec`, with each comma doubled.
 pub fn argument(spec: &str) -> String {
     format!("name={FILE},string={}", spec.replace(',', ",,"))
@@ -83,6 +90,18 @@ mod tests {
         assert_eq!(faults().count(), 49);
         for fault in faults() {
             assert!(readme.contains(&format!("| `{fault}` |")), "{fault}");
+        }
+    }
+
+    #[test]
+    fn the_cpu_of_a_fault_is_hexadecimal() {
+        for (spec, cpu) in [
+            ("smc-hang,arg=0x0f,cpu=1f,skip=2", Some(0x1f)),
+            ("cpu-on-denied,cpu=0x103", Some(0x103)),
+            ("cpu-on-denied,cpu=0", Some(0)),
+            ("cpu-on-denied", None),
+        ] {
+            assert_eq!(fault_cpu(spec), cpu, "{spec}");
         }
     }
 
