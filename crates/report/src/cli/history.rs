@@ -32,7 +32,8 @@ Examples:
   {program} history juno.log n1sdp.log      # boards, side by side
 
 A run is a page such as TF-A's docs/perf/psci-performance-juno.rst, a folder
-of published tables, or a log. List a board's oldest release first.
+of published tables, or a log. List a board's oldest release first. A single
+folder with previous and current releases, docs/perf/data/juno, is enough.
 
 Exit codes: 3 if a log is incomplete
 Details: docs/report.md, Across releases and boards")]
@@ -50,8 +51,7 @@ impl HistoryArguments {
     /// Writes the history and returns the exit code.
     pub(super) fn run(&self) -> Result<u8> {
         self.output.check("RUN", &self.inputs)?;
-        let runs: Vec<LoggedRun> = self
-            .inputs
+        let runs: Vec<LoggedRun> = releases(&self.inputs)
             .iter()
             .map(|path| read_only_run(path))
             .collect::<Result<_>>()?;
@@ -63,6 +63,18 @@ impl HistoryArguments {
         self.output.write(&report)?;
         Ok(judge(&report, None))
     }
+}
+
+/// Returns the releases in `inputs`. A single folder of published tables contains two: the previous
+/// release's and the current one's.
+fn releases(inputs: &[PathBuf]) -> Vec<PathBuf> {
+    if let [only] = inputs {
+        let both = ["previous", "current"].map(|release| only.join(release));
+        if both.iter().all(|release| release.is_dir()) {
+            return both.into();
+        }
+    }
+    inputs.to_vec()
 }
 
 /// Returns the only run in `release`.

@@ -376,7 +376,7 @@ fn change_entries(logged: &LoggedRun, change: &Change, is_of_steps: bool) -> [St
         }
     };
     let percent = if change.delta() == 0.0 {
-        "0".to_owned()
+        "0 %".to_owned()
     } else {
         percent_text(change.percent())
     };

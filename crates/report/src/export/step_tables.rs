@@ -3,7 +3,7 @@
 
 use suite::measure::Metric;
 use suite::model::{CellSeries, FigureScale, Scenario};
-use suite::output::{ABSENT, Table, text_or_absent};
+use suite::output::{ABSENT, LAST_OFFSET, Table, text_or_absent};
 
 use super::table::{statistics, statistics_columns};
 use crate::analysis::figure::{FigureKey, HISTOGRAM_BOUND_NOTE, axis_heading, axis_text};
@@ -11,7 +11,11 @@ use crate::log::LoggedRun;
 use crate::log::grouped::grouped;
 
 pub(super) fn step_tables(logged: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
-    by_metric(scenario.step_series())
+    // The last offset is in the same row as the first one.
+    let all_series = scenario
+        .step_series()
+        .filter(|shown| shown.series.metric != Metric::LastOffset);
+    by_metric(all_series)
         .into_iter()
         .filter_map(|group| table(logged, scenario, &group))
         .collect()
@@ -48,12 +52,16 @@ fn table(logged: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> O
     let title = format!("{name}{metric}, {how} ({}{classes})", scale.heading());
     let mut table = Table::of_cpus(title);
     table.optional_numbers(&[axis_heading(id)], ABSENT);
+    let last_offset = |shown: &CellSeries<'_>| shown.cell.figure(Metric::LastOffset);
+    table.optional_numbers(&[LAST_OFFSET], ABSENT);
     table.words(["Variant"]);
     statistics_columns(&mut table);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
-    for CellSeries { cell, series } in group {
+    for shown in group {
+        let CellSeries { cell, series } = shown;
         let value = text_or_absent(cell.step.value.map(|value| axis_text(id, value)));
-        let mut entries = vec![value, cell.variant_word().to_owned()];
+        let last = text_or_absent(last_offset(shown));
+        let mut entries = vec![value, last, cell.variant_word().to_owned()];
         entries.extend(statistics(Some(&series.summary), |figure| {
             scale.text(figure)
         }));

@@ -132,6 +132,9 @@ impl<R: Read> Iterator for Runs<R> {
     }
 }
 
+/// The start of a file that gzip has compressed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// The maximum size of a record that was broken across several lines. A record is at most 1,000
 /// bytes long.
 const BROKEN_MAX: usize = 1100;
@@ -183,6 +186,8 @@ struct LogReader {
     no_run_max: u64,
     /// True if the rest was not read because no run starts within `no_run_max` bytes.
     is_cut: bool,
+    /// True if the log starts like a file that gzip has compressed.
+    is_compressed: bool,
     /// Runs that have ended but have not yet been returned.
     ended: VecDeque<LoggedRun>,
     /// The number of runs that have ended.
@@ -220,6 +225,7 @@ impl LogReader {
     /// Takes a line, and reads it unless its prefix must be confirmed first.
     fn take(&mut self, line: &LogLine<'_>) {
         self.number = line.number;
+        self.is_compressed |= line.number == 1 && line.bytes.starts_with(&GZIP);
         let is_waiting = !self.held.is_empty() || !self.record.is_empty() || self.open.is_some();
         // Most lines in a long log consist of a single record.
         if !is_waiting && self.sound_record(line.bytes) {
@@ -371,6 +377,9 @@ impl LogReader {
     /// Returns a sentence that says why there is no run and what to do about it.
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
+        if self.is_compressed {
+            return format!("{name}: compressed with gzip; decompress it with gunzip -k {name}");
+        }
         if bytes == 0 {
             return format!(
                 "{name}: the log is empty; is the UART connected at the right baud rate?"

@@ -96,6 +96,16 @@ CPU   v1.10   v1.11   v1.12
 }
 
 #[test]
+fn folder_with_two_releases_is_a_history() {
+    let scratch = scratch_of_reports(passed_log());
+    release(&scratch, "juno/previous", &[("0,0", 10_000)]);
+    release(&scratch, "juno/current", &[("0,0", 40_000)]);
+    let (code, out, stderr) = scratch.called("history juno");
+    assert_eq!((code, &*stderr), (0, ""), "{out}");
+    assert!(out.contains("previous  current"), "{out}");
+}
+
+#[test]
 fn boards_are_side_by_side() {
     let scratch = scratch_of_reports(passed_log());
     let boards = format!("history published/juno/v2.13 published/n1sdp/v2.9/{SERIAL}");

@@ -37,6 +37,11 @@ const SHELL: &[(&str, &str)] = &[
     // Files that would block a reader.
     ("$X report fifo", "error: fifo: is a named pipe"),
     ("$X compare fifo old", "error: fifo: is a named pipe"),
+    // Files of another kind.
+    (
+        "$X report old.gz",
+        "error: old.gz: compressed with gzip; decompress it with gunzip -k old.gz",
+    ),
     ("$X report /dev/zero", "error: /dev/zero: is a device"),
     // Open pipes, and files that are also stdin.
     (
@@ -67,6 +72,7 @@ fn files_are_refused_at_once_by_what_to_do() {
     let scratch = Scratch::new(PROGRAM);
     scratch.write("old", &"old".repeat(300));
     scratch.theirs("mkfifo fifo");
+    scratch.theirs("gzip -k old");
     for (line, part) in SHELL {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{LIMITS} {line}")]);

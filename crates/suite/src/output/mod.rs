@@ -17,6 +17,7 @@ pub(crate) use self::first_run::FirstRun;
 pub use self::header::{describe_conditions, print_header, print_ignored_words, version_text};
 pub use self::sections::{print_closing, print_scenario, print_scenario_list, print_scenario_name};
 pub(crate) use self::sections::{print_state_notes, print_wake_sources};
+pub use self::step_tables::LAST_OFFSET;
 pub use self::summary::{ClosingSummary, summary_table};
 pub use self::table::{ABSENT, Table, TableStyle, text_or_absent};
 pub use self::tftf_lines::RtInstrFigures;

@@ -15,6 +15,9 @@ use crate::plan::{ActiveCpus, Axis};
 
 use super::table::{ABSENT, Table, TableStyle, text_or_absent, write_table};
 
+/// The heading of the last offset in an interval, after that of the first.
+pub const LAST_OFFSET: &str = "Last (ticks)";
+
 /// Writes a scenario's tables and their explanation. Writes nothing for a scenario that is in
 /// TFTF's suite or has no results.
 pub(crate) fn write_step_tables(
@@ -25,7 +28,11 @@ pub(crate) fn write_step_tables(
     if scenario.id.is_suite() || scenario.cells.is_empty() {
         return Ok(());
     }
-    for metric in Metric::ALL {
+    // The last offset is in the same row as the first one.
+    for metric in Metric::ALL
+        .into_iter()
+        .filter(|metric| *metric != Metric::LastOffset)
+    {
         for active_cpus in ActiveCpus::ALL {
             let is_in_table = |cell_series: &CellSeries<'_>| {
                 cell_series.series.metric == metric && cell_series.cell.step.cpus == active_cpus
@@ -56,6 +63,9 @@ fn write_one(
     let mut table = Table::titled(format!("{name}{meaning}, {cpus} ({})", scale.heading()));
     table.words(["CPU", "Variant"]);
     table.numbers(id.axis().map(Axis::heading));
+    let last_offset = |row: &CellSeries<'_>| row.cell.figure(Metric::LastOffset);
+    let has_last = rows.iter().any(|row| last_offset(row).is_some());
+    table.numbers(has_last.then_some(LAST_OFFSET));
     table.end_names();
     table.numbers(["n", "Min", "Median"]);
     // If no step has a p99, all rows are empty.
@@ -63,7 +73,8 @@ fn write_one(
     table.numbers(has_p99.then_some("p99"));
     table.numbers(["Max"]);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
-    for CellSeries { cell, series } in rows {
+    for shown in rows {
+        let CellSeries { cell, series } = shown;
         let summary = &series.summary;
         let entry = |figure: Option<u64>| match figure {
             Some(figure) if summary.n > 0 => scale.text(figure),
@@ -75,6 +86,7 @@ fn write_one(
                 cell.step.value.map(|value| axis.text(value)),
             ));
         }
+        row.extend(has_last.then(|| text_or_absent(last_offset(shown))));
         row.push(summary.n.to_string());
         row.push(entry(Some(summary.min)));
         row.push(entry(Some(summary.median)));
