@@ -46,7 +46,7 @@ fn callers_times_with_and_without_pmf_differ_by_its_cost() {
     let scratch = Scratch::new(PROGRAM);
     run(&scratch, "pmf=off", "plain.log");
     run(&scratch, "pmf=new", "pmf.log");
-    let (code, text, stderr) = scratch.called("compare plain.log pmf.log");
+    let (code, text, stderr) = scratch.called("compare --full plain.log pmf.log");
     // The baseline's parallel scenario is not compared.
     assert_eq!(code, 3, "{stderr}");
     assert!(

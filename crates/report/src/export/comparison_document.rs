@@ -185,9 +185,12 @@ fn figure_table(
         } else {
             format!("{} {}", id.short_tag(), change.scenario.method.word())
         };
-        table
-            .rows
-            .push(figure_entries(logged, comparison, change, tag));
+        table.rows.push(figure_entries(
+            logged,
+            comparison,
+            change,
+            (tag, is_of_steps),
+        ));
     }
     table.finished()
 }
@@ -196,7 +199,7 @@ fn figure_entries(
     logged: &LoggedRun,
     comparison: &Comparison,
     change: &FigureChange,
-    tag: String,
+    (tag, has_units): (String, bool),
 ) -> Vec<String> {
     let clock = logged.clock();
     let is_of_step = change.key.is_of_step();
@@ -205,6 +208,8 @@ fn figure_entries(
     let counts = change.counts;
     let unit = if is_of_step {
         change.key.scale(clock).name()
+    } else if has_units {
+        logged.unit()
     } else {
         ""
     };
