@@ -10,13 +10,13 @@ use super::help_text::{PROGRAM, XTASK};
 /// The name of the verb.
 pub(super) const VERB: &str = "completions";
 
-/// The name under which the shells know `cargo xtask`: a name must be one word.
+/// The name of `cargo xtask` in scripts, in which a program's name is one word.
 const XTASK_WORD: &str = "cargo-xtask";
-/// Completes `cargo xtask` like `cargo-xtask`. Cargo's own completion in zsh does so already.
+/// Completes `cargo xtask` like `cargo-xtask`. In zsh, cargo's own completion does this.
 const XTASK_BASH: &str = include_str!("xtask.bash");
 const XTASK_FISH: &str = include_str!("xtask.fish");
 
-/// Print a script that makes a shell complete this program's command lines.
+/// Print a completion script for bash, fish or zsh.
 #[derive(Debug, clap::Args)]
 struct CompletionsArguments {
     /// The shell.
@@ -42,9 +42,9 @@ Examples:
   {PROGRAM} completions fish > ~/.config/fish/conf.d/{word}.fish
   {PROGRAM} completions zsh > ~/.zfunc/_{word}
 
-New shells use the script. In bash, this needs the package bash-completion. In
-zsh, the folder must be in `fpath` before `compinit` is called in ~/.zshrc:
-  fpath+=~/.zfunc; autoload -U compinit; compinit"
+The script takes effect in new shells. bash needs the package bash-completion.
+zsh needs the folder in `fpath` before ~/.zshrc calls `compinit`:
+  fpath+=(~/.zfunc); autoload -U compinit; compinit"
     );
     CompletionsArguments::augment_args(Command::new(VERB)).after_help(examples)
 }
@@ -54,8 +54,8 @@ fn word(name: &str) -> &str {
     if name == XTASK { XTASK_WORD } else { name }
 }
 
-/// Writes the script that `matches` of the verb ask for. It completes the verbs and options of
-/// `command`.
+/// Writes the script for the shell in `matches`, which are those of the verb. It completes the verbs
+/// and options of `command`.
 ///
 /// # Errors
 /// Returns an error if the script cannot be written.
