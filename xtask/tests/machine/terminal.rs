@@ -78,7 +78,7 @@ fn terminal_shows_the_samples_under_way() {
     let (code, printed) = on_terminal(&mut command);
     assert_eq!(code, Some(0), "{printed}");
     // The cursor is at the start of a line, so `^C` does not add an extra line.
-    for step in ["1/2 susp_deep_parallel", "2/2 psci_version_parallel"] {
+    for step in ["1/2 psci_version_parallel", "2/2 susp_deep_parallel"] {
         assert!(printed.contains(step), "{step}: {printed}");
     }
     let counts = printed.split("/600 samples\r").map(|prefix| {
