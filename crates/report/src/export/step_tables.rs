@@ -55,6 +55,7 @@ fn table(logged: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> O
     let last_offset = |shown: &CellSeries<'_>| shown.cell.figure(Metric::LastOffset);
     table.optional_numbers(&[LAST_OFFSET], ABSENT);
     table.words(["Variant"]);
+    table.end_names();
     statistics_columns(&mut table);
     table.optional_numbers(&[id.descriptor().not_counted.heading()], "0");
     for shown in group {
@@ -65,6 +66,11 @@ fn table(logged: &LoggedRun, scenario: &Scenario, group: &[CellSeries<'_>]) -> O
         entries.extend(statistics(Some(&series.summary), |figure| {
             scale.text(figure)
         }));
+        if last_offset(shown).is_some() {
+            // The latency depends on the offset, so its spread within an interval has no meaning.
+            entries.pop();
+            entries.push(ABSENT.to_owned());
+        }
         entries.push(cell.not_counted(series.metric).to_string());
         table.cpu_row(&logged.run, cell.cpu, entries);
     }

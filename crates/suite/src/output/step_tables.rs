@@ -15,8 +15,9 @@ use crate::plan::{ActiveCpus, Axis};
 
 use super::table::{ABSENT, Table, TableStyle, text_or_absent, write_table};
 
-/// The heading of the last offset in an interval, after that of the first.
-pub const LAST_OFFSET: &str = "Last (ticks)";
+/// The heading of the last offset in an interval. The column follows that of the first one, whose
+/// heading has the unit.
+pub const LAST_OFFSET: &str = "Last";
 
 /// Writes a scenario's tables and their explanation. Writes nothing for a scenario that is in
 /// TFTF's suite or has no results.
