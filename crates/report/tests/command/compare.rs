@@ -166,6 +166,23 @@ fn every_format_has_findings_and_gaps() {
     );
 }
 
+#[test]
+fn colors_are_in_a_pipe_on_request_and_never_in_a_file() {
+    let scratch = scratch();
+    let (_, plain, _) = juno(&scratch, "v2.12", "text");
+    let (_, colored, stderr) = juno(&scratch, "v2.12", "text --color always");
+    let red = "\x1b[31m";
+    assert!(colored.contains(&format!("{red}50 worse, ")), "{colored}");
+    assert!(stderr.contains(red), "{stderr}");
+    let mut stripped = colored;
+    for code in [red, "\x1b[32m", "\x1b[33m", "\x1b[0m"] {
+        stripped = stripped.replace(code, "");
+    }
+    assert_eq!(stripped, plain);
+    juno(&scratch, "v2.12", "text --color always -o file");
+    assert_eq!(scratch.read("file"), plain.as_bytes());
+}
+
 /// A reader who sees only the first screen sees the result, and one who wants all figures gets them.
 #[test]
 fn result_comes_first_and_fits_a_screen() {
