@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use suite::measure::Facts;
 use suite::model::Scenario;
-use suite::output::version_text;
+use suite::output::{scenario_summaries, version_text};
 
 use super::object::object;
 use super::report_data::Report;
@@ -84,6 +84,7 @@ fn one_run(logged: &LoggedRun) -> impl Serialize {
         firmware: &logged.firmware,
         cpus: &logged.run.cpus,
         integrity: &logged.integrity,
+        summary: scenario_summaries(&logged.run),
         explanations: explanations(logged),
         scenarios: scenarios.map(|scenario| one_scenario(logged, scenario)).collect::<Vec<_>>(),
         end: logged.run.end.as_ref(),

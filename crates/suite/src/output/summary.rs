@@ -19,8 +19,9 @@ use crate::plan::{Axis, Method, Plan, ScenarioId};
 use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
 use hardware::text::prose::paragraph;
+use serde::Serialize;
 
-use super::table::{Table, TableStyle, text_or_absent, write_table};
+use super::table::{ABSENT, Table, TableStyle, text_or_absent, write_table};
 
 /// The maximum number of [`Skipped`] items for one scenario across both helper placements. An item
 /// covers the scenario itself, its steps, or CPUs (up to two reasons per placement).
@@ -53,9 +54,10 @@ struct SummaryRow {
 
 /// A summary of a scenario's results across its CPUs. It owns no heap block, because it outlives
 /// the scenario.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct FigureSummary {
-    name: &'static str,
+    metric: Metric,
+    #[serde(skip)]
     scale: FigureScale,
     /// The median of the CPUs' figures.
     median: u64,
@@ -221,16 +223,47 @@ impl ClosingSummary {
     }
 }
 
-/// Returns the summary of a run, with a row for each scenario; None if none of them measures
-/// anything.
+/// A row of a run's summary, for programs. Figures are samples, in their own unit.
+#[derive(Debug, Serialize)]
+pub struct ScenarioSummary {
+    scenario: ScenarioId,
+    /// None if this kind of scenario is measured with one method only.
+    method: Option<Method>,
+    /// None if it is unknown.
+    result: Option<&'static str>,
+    /// The number of samples that count, on all CPUs; None if it is unknown.
+    samples: Option<u64>,
+    #[serde(flatten)]
+    figure: Option<FigureSummary>,
+}
+
+/// Returns the summary of a run as a table, with a row for each scenario; None if none of them
+/// measures anything.
 pub fn summary_table(run: &Run) -> Option<Table> {
+    table(run, &rows(run)).finished()
+}
+
+/// Returns the summary of a run, with an entry for each scenario that measures something.
+pub fn scenario_summaries(run: &Run) -> Vec<ScenarioSummary> {
+    let measuring = rows(run).into_iter().filter(SummaryRow::measures);
+    let summaries = measuring.map(|row| ScenarioSummary {
+        scenario: row.id,
+        method: row.method(),
+        result: row.word(),
+        samples: row.known_samples(),
+        figure: row.figures,
+    });
+    summaries.collect()
+}
+
+/// Returns a row for each scenario.
+fn rows(run: &Run) -> Vec<SummaryRow> {
     let is_same =
         |one: &Scenario, other: &Scenario| (one.id, one.method) == (other.id, other.method);
     let groups = run.scenarios.chunk_by(is_same);
-    let rows: Vec<_> = groups
+    groups
         .filter_map(|group| SummaryRow::from_group(run, group))
-        .collect();
-    table(run, &rows).finished()
+        .collect()
 }
 
 /// Returns the table, with a row for each scenario that measures something.
@@ -252,24 +285,22 @@ fn table(run: &Run, rows: &[SummaryRow]) -> Table {
     table.words(["Scenario"]);
     table.words(has_methods.then_some("Method"));
     table.end_names();
-    table.words(["Result"]);
-    table.numbers(["n"]);
+    table.optional_words(["Result"]);
+    table.optional_numbers(&["n"], ABSENT);
     table.words(["Figure"]);
     table.numbers(["Median", "Worst"]);
     table.words(["CPU"]);
-    table.numbers(["Max"]);
+    table.optional_numbers(&["Max"], ABSENT);
     table.words(unit.is_none().then_some("Unit"));
     for row in rows() {
         let mut entries = vec![row.id.short_tag().into()];
         entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
-        // A table that someone published has figures, but not their number.
-        let has_samples = row.samples > 0 || row.figures.is_none();
-        let samples = text_or_absent(has_samples.then_some(row.samples));
-        entries.extend([row.word().into(), samples]);
+        let result = row.word().unwrap_or_default();
+        entries.extend([result.into(), text_or_absent(row.known_samples())]);
         let text = |text: fn(FigureSummary, &Run) -> String| {
             text_or_absent(row.figures.map(|figures| text(figures, run)))
         };
-        entries.push(text(|figures, _| figures.name.into()));
+        entries.push(text(|figures, _| figures.metric.heading().into()));
         entries.push(text(|figures, _| figures.scale.text(figures.median)));
         entries.push(text(|figures, _| figures.scale.text(figures.worst)));
         entries.push(text(|figures, run| {
@@ -309,13 +340,21 @@ impl SummaryRow {
         })
     }
 
-    /// Returns the result as the table shows it.
-    fn word(&self) -> &'static str {
+    /// Returns the result as the table shows it; None for published tables, which do not say it.
+    fn word(&self) -> Option<&'static str> {
         match self.status {
-            Status::Passed => "passed",
-            Status::Skipped(_) => "skipped",
-            Status::Failed(_) | Status::Crashed | Status::Unknown => "failed",
+            Status::Passed => Some("passed"),
+            Status::Skipped(_) => Some("skipped"),
+            Status::Failed(_) | Status::Crashed => Some("failed"),
+            Status::Unknown => None,
         }
+    }
+
+    /// Returns the number of samples that count; None for published tables, which have figures but
+    /// do not say how many samples they are from.
+    fn known_samples(&self) -> Option<u64> {
+        let is_known = self.samples > 0 || self.figures.is_none();
+        is_known.then_some(self.samples)
     }
 
     /// Returns true if the scenario measures something, rather than only checking functions.
@@ -391,7 +430,7 @@ fn summarize(
     let (worst, worst_cpu) = *figures.iter().max_by_key(by_figure)?;
     let mut values: Vec<u64> = figures.iter().map(|(figure, _)| *figure).collect();
     Some(FigureSummary {
-        name: metric.heading(),
+        metric,
         scale,
         median: lower_median(&mut values),
         worst,
