@@ -51,6 +51,12 @@ fn picture(logged: &LoggedRun, scenario: &Scenario) -> Option<(String, Chart)> {
         scenario,
     };
     let board = logged.board().unwrap_or(&logged.source.input);
-    let heading = format!("{}, {board}", scenario.id.name());
+    let counts_instructions = logged.run.plan.and_then(|plan| plan.host_cpus) == Some(0);
+    let clock = if counts_instructions {
+        ", whose clock counts instructions"
+    } else {
+        ""
+    };
+    let heading = format!("{}, {board}{clock}", scenario.id.name());
     Some((heading, timeline::figure(&charts)?))
 }
