@@ -89,7 +89,7 @@ fn generated(command: &Command, word: &str, shell: clap_complete::Shell) -> Vec<
 }
 
 /// Returns the script for bash. In the one that clap_complete generates for a name with a hyphen,
-/// verbs have no options (https://github.com/clap-rs/clap/issues/6421).
+/// verbs have no options (<https://github.com/clap-rs/clap/issues/6421>).
 fn bash_script(command: &Command, word: &str) -> Vec<u8> {
     let function = word.replace('-', "_");
     let mut script = generated(command, &function, clap_complete::Shell::Bash);
