@@ -1,6 +1,8 @@
 //! The option `--color`, which all programs have.
 
+use std::env;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, ColorChoice, Command};
@@ -52,13 +54,19 @@ pub fn styled(command: Command, arguments: &[OsString]) -> Command {
 /// Enables or disables colors as the parsed arguments request.
 pub fn apply(matches: &ArgMatches) {
     let value = matches.get_one::<String>(NAME).map(String::as_str);
-    let is_enabled = match value {
-        Some(ALWAYS) => true,
-        Some(NEVER) => false,
-        _ => return,
+    // Without this, CLICOLOR_FORCE would put colors into files.
+    let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let [of_terminal_stdout, of_terminal_stderr] = [
+        io::stdout().is_terminal() && console::colors_enabled(),
+        io::stderr().is_terminal() && console::colors_enabled_stderr(),
+    ];
+    let [of_stdout, of_stderr] = match value {
+        Some(ALWAYS) => [true; 2],
+        Some(NEVER) => [false; 2],
+        _ => [of_terminal_stdout, of_terminal_stderr].map(|has_color| has_color && !no_color),
     };
-    console::set_colors_enabled(is_enabled);
-    console::set_colors_enabled_stderr(is_enabled);
+    console::set_colors_enabled(of_stdout);
+    console::set_colors_enabled_stderr(of_stderr);
 }
 
 /// Returns the verb in `arguments`, which start with the program name. The option may precede it.

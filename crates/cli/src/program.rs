@@ -81,7 +81,7 @@ pub fn run_command<P: Parser>(
     let styled = color::styled(command.clone(), &arguments);
     let matches = styled
         .try_get_matches_from(&arguments)
-        .map_err(|error| with_tip(error, &arguments));
+        .map_err(|error| with_tip(error, &command, &arguments));
     if let Ok(matches) = &matches
         && let Some((completions::VERB, shell)) = matches.subcommand()
     {

@@ -188,6 +188,8 @@ fn write_job(arguments: &JobArguments, output: &Path, engine: Engine) -> Result<
             args: Some(args.clone()),
             tree: tree.tree(),
             states: tree.all_states(),
+            // The lab's machine starts QEMU.
+            runs_here: false,
             timeout: run,
             ..RunSpec::default()
         })?))

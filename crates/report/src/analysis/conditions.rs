@@ -107,6 +107,7 @@ const CLOCK: Condition = condition(
     |(logged, _)| {
         Some(match logged.run.plan.as_ref()?.host_cpus? {
             0 => "counting instructions".to_owned(),
+            _ if logged.run.shares_host_cpus() => "the host's, on fewer CPUs".to_owned(),
             _ => "the host's".to_owned(),
         })
     },
@@ -206,7 +207,7 @@ pub(super) const NOTED: &[Condition] = &[
 ];
 /// Conditions that must not differ if the difference between two runs is the cost of PMF. An
 /// unknown value counts as different from a known one.
-pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE];
+pub(super) const PMF_COST_RUNS: &[Condition] = &[BOARD, PAYLOAD, CPUS, FIRMWARE, CLOCK];
 /// Conditions for combining runs. An unknown value counts as different from a known one.
 pub(super) const COMBINED_RUNS: &[Condition] =
     &[BOARD, FREQUENCY, CPUS, FIRMWARE, LEVEL, METHODS, CLOCK];

@@ -46,7 +46,7 @@ pub struct CompareArguments {
     /// Compare only the Nth run in NEW.
     #[arg(long, value_name = "N", value_parser = run_number_parser())]
     new_run: Option<usize>,
-    /// Show what explains the changes, unchanged figures, and the runs.
+    /// Also show explanations, unchanged figures and the runs.
     #[arg(long)]
     full: bool,
     #[command(flatten)]

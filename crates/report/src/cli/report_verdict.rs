@@ -35,7 +35,7 @@ pub fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
                 "{baseline} is from firmware without PMF: the differences are the cost of PMF"
             ));
         } else if let Some(why) = comparison.why_not_judged(run) {
-            say(&format!("cannot tell about {baseline}: {why}"));
+            say(&format!("no verdict against {baseline}: {why}"));
         } else if comparison.is_complete() {
             say(&format!("no regression against {baseline}"));
         }

@@ -5,7 +5,7 @@ use std::iter::once;
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use suite::model::FindingKind;
+use suite::model::{FindingKind, Verdict};
 use suite::output::{ABSENT, Table, text_or_absent};
 
 use super::compared_text::{percent_text, tolerance_text, value_text};
@@ -13,6 +13,7 @@ use super::document::{Block, Folded, Headline, Tone};
 use super::drawing::changes_chart;
 use super::scenario_document::mark;
 use super::table::{key_columns, key_entries};
+use super::warnings::warnings;
 use crate::analysis::compare::{
     CHANGED, Change, ChangeList, ChangeOutcome, ComparedScenario, ComparedValue, Comparison,
     FigureChange, OutcomeCounts, RowPairing, has_one_method, scenario_title,
@@ -44,12 +45,20 @@ pub(super) fn comparison<'r>(
         blocks.push(Block::Remarks(conditions));
     }
     blocks.push(Block::Headline(headline(logged, comparison)));
-    blocks.extend(comparison.lacks().into_iter().map(Block::Warning));
+    let lacks = comparison.lacks().into_iter();
+    blocks.extend(
+        lacks
+            .chain(run_warnings(logged, comparison))
+            .map(Block::Warning),
+    );
     let changes = comparison.figure_changes();
     blocks.extend(figure_table(logged, comparison, &changes).map(Block::Table));
     let chart = changes_chart(logged, comparison, chart_id);
     blocks.push(Block::Drawings(chart.into_iter().collect()));
-    let notes = notes(comparison);
+    let notes: Vec<String> = notes(comparison)
+        .into_iter()
+        .chain(not_compared(logged, comparison))
+        .collect();
     if !notes.is_empty() {
         blocks.push(Block::Remarks(notes));
     }
@@ -101,37 +110,44 @@ fn conditions(comparison: &Comparison) -> Vec<String> {
 fn headline(logged: &LoggedRun, comparison: &Comparison) -> Headline {
     let counts = comparison.counts();
     let figures = many(counts.total(), "figure");
-    if comparison.is_pmf_cost {
-        return Headline {
-            text: format!("The cost of PMF in {figures}; no verdict"),
-            tone: Tone::Neutral,
-        };
-    }
-    if counts.changed() == 0
-        && let Some(why) = comparison.why_not_judged(&logged.run)
-    {
-        return Headline {
-            text: format!(
-                "Cannot tell: {why}. {} of {figures} differ by more than the tolerance",
-                counts.noise
-            ),
-            tone: Tone::Neutral,
-        };
-    }
+    let why_not_judged = comparison.why_not_judged(&logged.run);
     let OutcomeCounts { worse, better, .. } = counts;
     let unchanged = counts.unchanged();
-    let is_complete = comparison.is_complete();
-    let incomplete = if is_complete { "" } else { "; incomplete" };
-    Headline {
-        text: format!(
-            "{worse} worse, {better} better, {unchanged} unchanged of {figures}{incomplete}"
-        ),
-        tone: match (worse, is_complete) {
-            (0, true) => Tone::Good,
-            (0, false) => Tone::Neutral,
-            _ => Tone::Bad,
-        },
+    let mut text = match &why_not_judged {
+        _ if comparison.is_pmf_cost => format!("The cost of PMF in {figures}; no verdict"),
+        Some(_) if counts.changed() == 0 => {
+            let noise = counts.noise;
+            format!("Cannot tell: {noise} of {figures} differ by more than the tolerance")
+        }
+        _ => format!("{worse} worse, {better} better, {unchanged} unchanged of {figures}"),
+    };
+    if let Some(why) = &why_not_judged {
+        text += &format!(", but {why}");
     }
+    let runs = [logged, &comparison.baseline];
+    let is_complete = comparison.is_complete() && runs.iter().all(|run| run.is_complete());
+    if !is_complete {
+        text += "; incomplete";
+    }
+    let has_no_verdict = comparison.is_pmf_cost || why_not_judged.is_some() || !is_complete;
+    let tone = match worse {
+        1.. if !comparison.is_pmf_cost => Tone::Bad,
+        _ if has_no_verdict => Tone::Neutral,
+        _ => Tone::Good,
+    };
+    Headline { text, tone }
+}
+
+/// Returns the reasons to treat the figures of either run with caution, as clauses.
+fn run_warnings(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
+    let runs = [("the run", logged), ("the baseline", &comparison.baseline)];
+    let clauses = runs.into_iter().flat_map(|(name, run)| {
+        let failed = run.verdict() == Some(Verdict::Fail);
+        let verdict = failed.then(|| run.verdict_text());
+        let clauses = verdict.into_iter().chain(warnings(run));
+        clauses.map(move |clause| format!("{name}: {clause}"))
+    });
+    clauses.collect()
 }
 
 /// Returns the table of the figures of each scenario. If there are too many for a screen, it
@@ -143,12 +159,14 @@ fn figure_table(
 ) -> Option<Table> {
     let size = |change: &FigureChange| {
         let percent = change.percent().map_or(f64::INFINITY, f64::abs);
-        (change.counts.changed() > 0, percent)
+        // What is not judged, such as a residency, comes last.
+        let is_judged = change.counts.changed() + change.counts.noise > 0;
+        (change.counts.changed() > 0, is_judged, percent)
     };
     let shown: HashSet<usize> = (0..changes.len())
         .sorted_by(|one, other| {
             let [one, other] = [one, other].map(|index| size(&changes[*index]));
-            (other.0.cmp(&one.0)).then(other.1.total_cmp(&one.1))
+            ((other.0, other.1).cmp(&(one.0, one.1))).then(other.2.total_cmp(&one.2))
         })
         .take(ROWS_MAX)
         .collect();
@@ -234,11 +252,12 @@ fn figure_entries(
     ]
 }
 
-/// Returns a decimal number without the decimal places for which there is no room.
+/// Returns a decimal number, rounded to an integer if there is no room for its decimal places.
 fn short(number: String) -> String {
     let has_room = number.len() <= NUMBER_MAX;
-    match number.split_once('.') {
-        Some((whole, _)) if !has_room => whole.to_owned(),
+    match number.parse::<f64>() {
+        Ok(value) if !has_room && number.starts_with('+') => format!("{value:+.0}"),
+        Ok(value) if !has_room => format!("{value:.0}"),
         _ => number,
     }
 }
@@ -271,6 +290,11 @@ fn remarks(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
             format!("{sentence} Based on {basis}.")
         }
     });
+    findings.collect()
+}
+
+/// Returns a sentence for each scenario and row that was not compared.
+fn not_compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
     let refused = comparison.refused.iter().map(|refusal| {
         let method = refusal.method.word();
         format!(
@@ -278,10 +302,7 @@ fn remarks(logged: &LoggedRun, comparison: &Comparison) -> Vec<String> {
             refusal.id, refusal.why
         )
     });
-    findings
-        .chain(refused)
-        .chain(comparison.lone_rows(&logged.run))
-        .collect()
+    refused.chain(comparison.lone_rows(&logged.run)).collect()
 }
 
 /// Returns the run's explanations, followed by those that only the baseline supports. Explanations

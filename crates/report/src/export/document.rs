@@ -23,9 +23,9 @@ pub enum Block<'r> {
     DrawingHeading(String),
     /// The result in a sentence.
     Headline(Headline),
-    /// The start of a part that readers who need only the result can skip. It ends at the next
-    /// [`Self::FoldedEnd`]; [`Self::folded`] returns both. A page shows only its summary until the
-    /// reader opens it.
+    /// The start of a part that readers who need only the result can skip. [`Self::folded`] also
+    /// returns its end. Parts can be nested. A page shows only the summary until the reader opens
+    /// it.
     Folded(Folded),
     /// The end of a folded part.
     FoldedEnd,
@@ -67,7 +67,7 @@ impl<'r> Block<'r> {
     }
 }
 
-/// The result of what a document is about.
+/// A document's result.
 #[derive(Serialize)]
 pub struct Headline {
     /// The result, as a sentence.
@@ -91,9 +91,10 @@ pub enum Tone {
 /// A part that readers who need only the result can skip.
 #[derive(Serialize)]
 pub struct Folded {
-    /// The line that stands for the part.
+    /// The line shown in its place.
     pub summary: String,
-    /// True if formats in which nothing can be folded contain the part; false if they omit it.
+    /// True if formats in which nothing can be folded contain the part; false if they refer to
+    /// `--full` instead.
     pub is_essential: bool,
 }
 

@@ -31,6 +31,13 @@ pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r
         Block::Title(title(history, runs)),
         Block::Definitions(definitions(history)),
     ];
+    if runs.iter().any(|logged| logged.run.shares_host_cpus()) {
+        blocks.push(Block::Warning(
+            "the CPUs of an emulator shared fewer host CPUs in some runs, whose times vary, so no \
+             change from or to them is a jump; use --icount"
+                .to_owned(),
+        ));
+    }
     let mut values = history.rows().flat_map(|row| row.points.iter().flatten());
     if values.any(|point| point.value.is_doubtful) {
         blocks.push(Block::Remarks(vec![

@@ -57,8 +57,10 @@ pub(super) fn write_data(
 }
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let comparisons = report.comparisons.iter();
+    let comparisons = comparisons.map(|comparison| one_comparison(report, comparison));
     let parts = ReportParts {
-        comparisons: report.comparisons.iter().map(one_comparison).collect(),
+        comparisons: comparisons.collect(),
         history: report.history.as_ref(),
     };
     write_data(&report.runs, parts, out)
@@ -122,10 +124,11 @@ fn one_scenario(logged: &LoggedRun, scenario: &Scenario) -> impl Serialize {
     }
 }
 
-fn one_comparison(comparison: &Comparison) -> impl Serialize {
+fn one_comparison(report: &Report, comparison: &Comparison) -> impl Serialize {
     let scenarios = comparison.scenarios.iter();
     object! {
         run: comparison.run,
+        not_judged: comparison.why_not_judged(&report.runs[comparison.run].run),
         baseline: &comparison.baseline.source,
         // The CPUs to which the baseline indices refer.
         baseline_cpus: &comparison.baseline.run.cpus,
@@ -137,6 +140,7 @@ fn one_comparison(comparison: &Comparison) -> impl Serialize {
         pmf_cost: comparison.is_pmf_cost,
         complete: comparison.is_complete(),
         lacks: comparison.lacks(),
+        baseline_lacks: comparison.baseline.lacks(),
         scenarios: scenarios.map(|scenario| one_compared(comparison, scenario)).collect::<Vec<_>>(),
         refused: &comparison.refused,
         findings: &comparison.findings,

@@ -18,9 +18,9 @@ use suite::model::{Check, CheckEnd, Scenario, Status, Verdict};
 use super::escape::xml;
 use super::method::method;
 use super::report_data::Report;
-use super::report_document::warnings;
 use super::scenario_document::{conditions_text, remarks, status_reason, woken_by};
 use super::template::render;
+use super::warnings::warnings;
 use crate::analysis::compare::{Change, Comparison};
 use crate::analysis::figure::figures;
 use crate::log::{LoggedRun, reason_text, reason_word};
@@ -214,6 +214,7 @@ fn check_case(logged: &LoggedRun, scenario: &Scenario, check: &Check) -> Case {
 /// one that fails if part of the baseline was not compared.
 fn compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
+    let why_not_judged = comparison.why_not_judged(&logged.run);
     let cases = comparison.scenarios.iter().map(|scenario| {
         let key = scenario.key;
         let changes = scenario.changes();
@@ -221,20 +222,15 @@ fn compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         let regression_texts = regressions
             .map(|change| change_text(logged, change))
             .join("; ");
-        let element = if regression_texts.is_empty() {
-            ""
-        } else {
-            FAILURE
+        let (element, word, message) = match &why_not_judged {
+            _ if !regression_texts.is_empty() => (FAILURE, "regression", regression_texts),
+            Some(why) => (SKIPPED, "not judged", why.clone()),
+            None => ("", "", String::new()),
         };
         let name = format!("{}{}", key.id, woken_by(logged, key.helper, ""));
         let class = format!("{class}.{}", key.method.word());
         let description = format!("{} compared", many(changes.len(), "figure"));
-        Case::new(
-            name,
-            class,
-            &[description],
-            (element, "regression", regression_texts),
-        )
+        Case::new(name, class, &[description], (element, word, message))
     });
     let mut description = Vec::new();
     if comparison.is_pmf_cost {
@@ -246,7 +242,11 @@ fn compared(logged: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         format!("{}, method {method}: {}.", refusal.id, refusal.why)
     }));
     description.extend(comparison.lone_rows(&logged.run));
-    let lacks = comparison.lacks();
+    let of_baseline = comparison.baseline.lacks();
+    let of_baseline = of_baseline
+        .iter()
+        .map(|lack| format!("the baseline: {lack}"));
+    let lacks: Vec<String> = comparison.lacks().into_iter().chain(of_baseline).collect();
     let element = if lacks.is_empty() { "" } else { ERROR };
     let end = (element, "incomplete", lacks.join("; "));
     let whole = Case::new("Comparison".to_owned(), class.clone(), &description, end);

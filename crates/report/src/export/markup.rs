@@ -7,7 +7,7 @@ use anyhow::Result;
 use suite::output::TableStyle;
 
 use super::document::Block;
-use super::escape::{line, markup};
+use super::escape::{line, markup, xml};
 use super::report_data::Report;
 use super::report_document::document;
 use super::table;
@@ -107,11 +107,17 @@ impl Markup {
                 Block::Folded(folded) => {
                     let summary = escape(&folded.summary);
                     match self.folded {
-                        Some([before, after, _]) => write!(out, "{before}{summary}{after}")?,
+                        // In Markdown, the summary is HTML.
+                        Some([before, after, _]) => {
+                            write!(out, "{before}{}{after}", xml(&folded.summary))?
+                        }
                         None if folded.is_essential => {
                             writeln!(out, "{}", (self.heading)(&summary))?
                         }
-                        None => omitted = 1,
+                        None => {
+                            omitted = 1;
+                            writeln!(out, "{}{summary}: see --full\n", self.paragraph)?;
+                        }
                     }
                 }
                 Block::FoldedEnd => {

@@ -23,6 +23,7 @@ mod scenario_document;
 mod step_tables;
 mod table;
 mod template;
+mod warnings;
 
 pub use self::compared_text::percent_text;
 pub use self::document::{Block, Folded, Headline, LabeledLine, Tone};

@@ -1,6 +1,5 @@
 //! Converts a report to blocks, in reading order.
 
-use hardware::text::plural::many;
 use suite::model::Verdict;
 use suite::output::summary_table;
 
@@ -11,6 +10,7 @@ use super::history_document::history;
 use super::method::method;
 use super::report_data::Report;
 use super::scenario_document::{heading, scenario};
+use super::warnings::warnings;
 use crate::analysis::compare::Comparison;
 use crate::analysis::findings::explanations;
 use crate::log::LoggedRun;
@@ -60,16 +60,21 @@ fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Returns the run's verdict; None for published tables and TFTF logs, which have none.
+/// Returns the run's verdict; None for published tables and complete TFTF logs, which have none.
 fn headline(logged: &LoggedRun) -> Option<Headline> {
-    let verdict = logged.verdict()?;
-    let is_good = verdict == Verdict::Pass && logged.is_complete();
+    let verdict = logged.verdict();
+    let is_complete = logged.is_complete();
+    if verdict.is_none() && is_complete {
+        return None;
+    }
+    let incomplete = if is_complete { "" } else { "INCOMPLETE log: " };
     let not_counted = match &logged.run.end {
         Some(end) if end.totals.rejected > 0 => format!("; {}", end.totals.not_counted_text()),
         _ => String::new(),
     };
+    let is_good = verdict == Some(Verdict::Pass) && is_complete;
     Some(Headline {
-        text: logged.verdict_text() + &not_counted,
+        text: format!("{incomplete}{}{not_counted}", logged.verdict_text()),
         tone: if is_good { Tone::Good } else { Tone::Bad },
     })
 }
@@ -110,7 +115,8 @@ fn comparison_blocks<'r>(
 /// Returns the name of a run's board or, if the run does not name one, of its input. Titles include
 /// this name, because titles must be unique in a document about several boards.
 pub(super) fn board(logged: &LoggedRun) -> &str {
-    logged.board().unwrap_or(&logged.source.input)
+    let board = logged.board().filter(|board| !board.is_empty());
+    board.unwrap_or(&logged.source.input)
 }
 
 /// Returns the board of the run at `index`, and the run number if there are several.
@@ -122,18 +128,4 @@ fn name(report: &Report, index: usize) -> String {
     } else {
         format!("{board}, run {} of {count}", index + 1)
     }
-}
-
-/// Returns the reasons to treat the figures with caution, as clauses.
-pub(super) fn warnings(logged: &LoggedRun) -> Vec<String> {
-    let integrity = &logged.integrity;
-    let mut clauses = logged.lacks();
-    if integrity.guessed_cpus > 0 {
-        clauses.push(format!(
-            "made-up labels (65535.N) for {} whose record was lost",
-            many(integrity.guessed_cpus as usize, "CPU")
-        ));
-    }
-    clauses.extend(logged.doubts());
-    clauses
 }

@@ -221,6 +221,41 @@ fn result_comes_first_and_fits_a_screen() {
     assert!(out.contains("0 worse, 0 better, 96 unchanged"), "{out}");
 }
 
+/// Equal figures say nothing about runs that failed, or that the logs do not contain completely.
+#[test]
+fn runs_that_failed_or_are_incomplete_are_named_with_the_result() {
+    let scratch = scratch();
+    let log = passed_log();
+    scratch.write("cut.log", &log[..log.len() / 2]);
+    for (line, parts) in [
+        (
+            "compare cut.log good.log",
+            ["; incomplete", "warning: the baseline: "],
+        ),
+        (
+            "compare good.log cut.log",
+            ["; incomplete", "warning: the run: "],
+        ),
+    ] {
+        let (code, out, stderr) = scratch.called(line);
+        assert_eq!(code, 3, "{stderr}");
+        for part in parts {
+            assert!(out.contains(part), "{line}: {part}: {out}");
+        }
+    }
+    let (_, out, _) = scratch.called("compare cut.log good.log --format json");
+    let json: Value = serde_json::from_str(&out).expect("JSON");
+    let lacks = json["comparisons"][0]["baseline_lacks"].as_array();
+    assert!(lacks.is_some_and(|lacks| !lacks.is_empty()), "{out}");
+    let (_, out, _) = scratch.called("compare cut.log good.log --format junit");
+    assert!(out.contains("<error type=\"incomplete\""), "{out}");
+    let (_, out, _) = scratch.called("report cut.log");
+    assert!(
+        out.contains("\nINCOMPLETE log: ") || out.contains("incomplete"),
+        "{out}"
+    );
+}
+
 /// A path may refer to the folder of a release, a single file, or the platform folder, whose
 /// `current` folder is used.
 #[test]

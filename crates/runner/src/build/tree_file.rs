@@ -24,9 +24,13 @@ pub fn read_tree(option: &str, path: &Path) -> Result<Vec<u8>> {
         bail!("{named}: the file is empty");
     }
     if blob.windows(SOURCE.len()).any(|window| window == SOURCE) && !blob.starts_with(&MAGIC) {
-        let output = path.with_extension("dtb");
+        // The output must not be the source, whatever its name is.
+        let is_named_dtb = path.extension().is_some_and(|extension| extension == "dtb");
+        let output = path.with_extension(if is_named_dtb { "new.dtb" } else { "dtb" });
         let (source, output) = (path.display(), output.display());
-        bail!("{named}: device tree source; compile it with dtc -o {output} {source}");
+        bail!(
+            "{named}: device tree source; compile it with dtc -I dts -O dtb -o {output} {source}"
+        );
     }
     match blob.first_chunk::<4>() {
         Some(start) if *start != MAGIC => bail!(

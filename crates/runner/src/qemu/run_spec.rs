@@ -96,6 +96,9 @@ pub struct RunSpec {
     /// BL33.
     #[arg(skip)]
     pub payload: Payload,
+    /// True if QEMU runs on this host, so that the payload is told how many CPUs it has.
+    #[arg(skip = true)]
+    pub runs_here: bool,
     /// The maximum time for which QEMU may run.
     #[arg(skip = TIMEOUT_MIN)]
     pub timeout: Duration,
@@ -144,6 +147,7 @@ impl Default for RunSpec {
             tree: TreeSource::default(),
             bl32: None,
             payload: Payload::default(),
+            runs_here: true,
             timeout: TIMEOUT_MIN,
         }
     }

@@ -82,8 +82,8 @@ impl Run {
         has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
-    /// Returns true if the CPUs are an emulator's, more of them than the host has, and its clock is
-    /// the host's: what one CPU does then takes longer if others run.
+    /// Returns true if an emulator without an instruction clock runs more CPUs than the host has, so
+    /// that a CPU's times depend on what the others do.
     pub fn shares_host_cpus(&self) -> bool {
         let host_cpus = self.plan.and_then(|plan| plan.host_cpus);
         host_cpus.is_some_and(|count| count > 0 && self.cpus.len() > count as usize)

@@ -197,14 +197,15 @@ fn counter(facts: &Facts) -> String {
 /// Says what an emulator's clock measures; None if it is unknown whether there is an emulator.
 fn emulator(run: &Run) -> Option<String> {
     let host_cpus = run.plan.as_ref()?.host_cpus?;
-    let cpus = Many(run.cpus.len() as u64, "CPU");
+    let cpus = Many(run.cpus.len() as u64, "emulated CPU");
+    let host_cpus_text = Many(host_cpus.into(), "host CPU");
     Some(match host_cpus {
         0 => "its clock counts instructions".into(),
         _ if run.shares_host_cpus() => format!(
-            "its clock is the host's, and {cpus} share {host_cpus} of the host: figures differ \
-             from run to run (--icount counts instructions instead)"
+            "its clock is the host's, and {cpus} share {host_cpus_text}, so times vary between \
+             runs (--icount counts instructions instead)"
         ),
-        _ => format!("its clock is the host's, and {cpus} run on {host_cpus} of the host"),
+        _ => format!("its clock is the host's; {cpus} on {host_cpus_text}"),
     })
 }
 

@@ -291,7 +291,8 @@ fn table(run: &Run, rows: &[SummaryRow]) -> Table {
     table.numbers(["Median", "Worst"]);
     table.words(["CPU"]);
     table.optional_numbers(&["Max"], ABSENT);
-    table.words(unit.is_none().then_some("Unit"));
+    let has_units = unit.is_none() && units().next().is_some();
+    table.words(has_units.then_some("Unit"));
     for row in rows() {
         let mut entries = vec![row.id.short_tag().into()];
         entries.extend(has_methods.then(|| text_or_absent(row.method().map(Method::word))));
@@ -309,7 +310,7 @@ fn table(run: &Run, rows: &[SummaryRow]) -> Table {
         entries.push(text(|figures, _| {
             text_or_absent(figures.max.map(|max| figures.scale.text(max)))
         }));
-        if unit.is_none() {
+        if has_units {
             entries.push(text(|figures, _| figures.scale.name().into()));
         }
         table.rows.push(entries);

@@ -83,13 +83,22 @@ fn one_audit<'r>(audit: &IdleAudit) -> Vec<Block<'r>> {
             format!("a value is right up to {margin} times the measured worst case"),
         ));
     }
-    let wrong = RuleVerdict::ALL
-        .into_iter()
-        .filter(|verdict| verdict.calls_for_change())
-        .any(|verdict| audit.count(verdict) > 0);
+    let occurs = |is_wanted: fn(RuleVerdict) -> bool| {
+        let mut wanted = RuleVerdict::ALL
+            .into_iter()
+            .filter(|verdict| is_wanted(*verdict));
+        wanted.any(|verdict| audit.count(verdict) > 0)
+    };
+    let calls_for_change = occurs(RuleVerdict::calls_for_change);
+    let is_unknown =
+        occurs(|verdict| matches!(verdict, RuleVerdict::NotMeasured | RuleVerdict::CannotTell));
     let headline = Headline {
         text: counts(std::slice::from_ref(audit)),
-        tone: if wrong { Tone::Bad } else { Tone::Good },
+        tone: match (calls_for_change, is_unknown) {
+            (true, _) => Tone::Bad,
+            (false, true) => Tone::Neutral,
+            (false, false) => Tone::Good,
+        },
     };
     let mut blocks = vec![
         Block::Title(title_of_one(audit)),

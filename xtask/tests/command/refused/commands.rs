@@ -185,9 +185,9 @@ pub const REFUSED: &[(&str, &[&str])] = &[
 /// Commands that are rejected before anything is built or fetched.
 #[rustfmt::skip]
 pub const REFUSED_AT_ONCE: &[(&str, &[&str])] = &[
-    ("qemu only=fitness", &["tip: boot arguments are one word: --args 'only=fitness'"]),
+    ("qemu only=fitness", &["tip: quote all boot arguments as one word: --args 'only=fitness'"]),
     ("qemu --args only=fitness iterations=5",
-        &["tip: boot arguments are one word: --args 'only=fitness iterations=5'"]),
+        &["tip: quote all boot arguments as one word: --args 'only=fitness iterations=5'"]),
     ("qemu --args only=fitnes",
         &["did you mean fitness? (`cargo xtask scenarios` lists them)"]),
     ("qemu --args only=bogus", &["susp_deep_parallel", "`cargo xtask scenarios`"]),

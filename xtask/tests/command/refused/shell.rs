@@ -29,7 +29,7 @@ pub const REFUSED: &[(&str, &[&str])] = &[
     ("$X image --dtb fifo -o new", &["error: --dtb fifo: is a named pipe"]),
     // Device trees that have not been compiled.
     ("echo /dts-v1/ > b.dts; $X image --dtb b.dts -o new",
-        &["error: --dtb b.dts: device tree source; compile it with dtc -o b.dtb b.dts"]),
+        &["error: --dtb b.dts: device tree source; compile it with dtc -I dts -O dtb -o b.dtb b.dts"]),
     ("echo '# Title' > b.md; $X image --dtb b.md -o new",
         &["error: --dtb b.md: not a compiled device tree: it starts with 0x23205469 instead of"]),
     ("$X fip info sparse", &["error: the FIP sparse: larger than the limit of 536870912 bytes"]),

@@ -83,9 +83,12 @@ impl Change {
     }
 }
 
-/// Returns the change as a percentage of the old figure; None if the old figure is zero.
+/// Returns the change as a percentage of the old figure; None if only the old figure is zero.
 pub fn percent(new: f64, old: f64) -> Option<f64> {
-    (old > 0.0).then(|| (new - old) / old * 100.0)
+    match old {
+        0.0 if new == 0.0 => Some(0.0),
+        _ => (old > 0.0).then(|| (new - old) / old * 100.0),
+    }
 }
 
 /// Returns true if the figures differ by at most `ppm` parts per million of the larger one.

@@ -34,8 +34,8 @@ pub struct FigureChange {
     pub old: f64,
     /// The median of the CPUs' figures in the run, in the unit of `key`.
     pub new: f64,
-    /// The percentage of the old figure by which noise alone can change a CPU's figure, as a median
-    /// of the CPUs; None if the noise is unknown on either side.
+    /// The percentage of the old figure by which noise alone can change a CPU's figure: the median
+    /// of the CPUs for which it is known, or None.
     pub noise: Option<f64>,
     /// The outcomes of the CPUs.
     pub counts: OutcomeCounts,
@@ -116,9 +116,9 @@ impl Comparison {
             .find(|run| run.shares_host_cpus())?;
         let host_cpus = noisy.plan?.host_cpus?;
         Some(format!(
-            "{} of an emulator shared {host_cpus} of its host, so times differ from run to run; \
-             --icount avoids this",
-            many(noisy.cpus.len(), "CPU")
+            "{} shared {}, so times vary between runs; use --icount",
+            many(noisy.cpus.len(), "emulated CPU"),
+            many(host_cpus as usize, "host CPU")
         ))
     }
 

@@ -48,8 +48,10 @@ pub(in crate::export) fn changes_chart(
             .filter(|length| length.is_finite())
             .fold(2.0 * tolerance.max(0.001), f64::max)
     };
-    let scale = Scale::linear((-longest(-1.0), longest(1.0)), (BOTTOM, TOP));
-    let y = |length: f64| scale.at(length);
+    let ends = (-longest(-1.0), longest(1.0));
+    let scale = Scale::linear(ends, (BOTTOM, TOP));
+    // A change from or to zero is infinite, and as long as the axis.
+    let y = |length: f64| scale.at(length.clamp(ends.0, ends.1));
     let mut drawing = Drawing::of_height(BOTTOM + 8.0);
     draw_axis(&mut drawing, &scale);
     let width = (EDGE - LEFT) / bars.len() as f64;
@@ -74,7 +76,7 @@ pub(in crate::export) fn changes_chart(
         ("tolerance", &tolerance_name, true),
     ]);
     let figures = many(bars.len(), "figure");
-    let title = format!("Changes of {figures} by CPU, sorted (logarithmic)");
+    let title = format!("Changes of {figures}, sorted (logarithmic)");
     let description = format!(
         "One bar for each of {figures}: {} worse, {} better, {} unchanged.",
         counts.worse,
@@ -157,4 +159,50 @@ fn description(logged: &LoggedRun, bar: &Bar<'_>) -> String {
         key.in_sentence(),
         percent_text(bar.change.percent()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::compare::{Options, compare};
+    use crate::analysis::synthetic::suite;
+
+    /// Returns the y coordinate and the height of the bar whose tooltip contains `words`.
+    fn bar(body: &str, words: &str) -> (f64, f64) {
+        let line = body.lines().find(|line| line.contains(words)).expect(words);
+        let value = |name: &str| {
+            let (_, rest) = line.split_once(&format!(" {name}=\"")).expect(name);
+            let (number, _) = rest.split_once('"').expect("a quote");
+            number.parse().expect("a number")
+        };
+        (value("y"), value("height"))
+    }
+
+    #[test]
+    fn a_change_from_zero_is_the_longest_increase_and_to_zero_the_longest_decrease() {
+        let runs = [suite()];
+        let mut comparison = compare(&runs, &suite(), &Options::default())
+            .expect("comparable")
+            .remove(0);
+        let changes = &mut comparison.scenarios[0].by_order;
+        changes.truncate(4);
+        for (change, (old, new)) in changes.iter_mut().zip([
+            (0.0, 77_000.0),
+            (77_000.0, 0.0),
+            (1000.0, 2000.0),
+            (0.0, 0.0),
+        ]) {
+            (change.old.figure, change.new.figure) = (old, new);
+        }
+        comparison.scenarios.truncate(1);
+        let chart = changes_chart(&runs[0], &comparison, "id".to_owned()).expect("a chart");
+        let body = serde_json::to_value(&chart).expect("a map")["body"].to_string();
+        let body = body.replace("\\n", "\n").replace("\\\"", "\"");
+        let (from_zero, twice) = (bar(&body, "from zero"), bar(&body, "+100.00 %"));
+        let (to_zero, still) = (bar(&body, "-100.00 %"), bar(&body, "0.00 to 0.00"));
+        assert_eq!(from_zero.0, TOP);
+        assert!(twice.0 == TOP && to_zero.0 > from_zero.0);
+        assert_eq!(to_zero.0 + to_zero.1, BOTTOM);
+        assert_eq!(still.1, 1.0);
+    }
 }

@@ -1,8 +1,8 @@
-//! Draws the medians of all of a run's scenarios on one axis, with one lane for each scenario.
+//! Draws the figures of all of a run's scenarios on one axis, with one lane for each scenario.
 
 use hardware::text::plural::many;
 use itertools::Itertools as _;
-use suite::measure::Unit;
+use suite::measure::{Metric, Unit};
 use suite::model::{FigureScale, Scenario};
 
 use super::chart::{Chart, Drawing, EDGE, LANE, Mark, Scale};
@@ -16,7 +16,7 @@ const DOTS: [&str; 8] = [
     "dot c0", "dot c1", "dot c2", "dot c3", "dot c4", "dot c5", "dot c6", "dot c7",
 ];
 
-/// A figure's name, and the medians of the CPUs and variants that have it.
+/// A figure's name, and its values for the CPUs and variants that have it.
 type Dots = (&'static str, Vec<(f64, String)>);
 
 /// Returns the chart; None if fewer than two scenarios have a time in it.
@@ -40,7 +40,7 @@ pub(in crate::export) fn overview_chart(logged: &LoggedRun, id: String) -> Optio
     let x = Scale::fitting((least, most), (LEFT, EDGE));
     let top = 4.0;
     let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
-    let axis = format!("median ({}{})", logged.unit(), x.kind());
+    let axis = format!("figure ({}{})", logged.unit(), x.kind());
     drawing.horizontal(&x, (top, bottom), &axis, x.ticks(64.0));
     for (index, (tag, lane)) in lanes.iter().enumerate() {
         let middle = top + LANE * (index as f64 + 0.5);
@@ -55,7 +55,7 @@ pub(in crate::export) fn overview_chart(logged: &LoggedRun, id: String) -> Optio
         .iter()
         .map(|name| (class(name), (*name).to_owned()))
         .collect();
-    let title = "All scenarios: medians of each CPU".to_owned();
+    let title = "All scenarios: the figures of each CPU".to_owned();
     let description = format!("A lane for each of {}.", many(lanes.len(), "scenario"));
     Some(drawing.figure(id, [title, description], legend))
 }
@@ -64,7 +64,12 @@ pub(in crate::export) fn overview_chart(logged: &LoggedRun, id: String) -> Optio
 /// logarithmic axis cannot show it.
 fn dots(logged: &LoggedRun, scenario: &Scenario) -> Vec<Dots> {
     let scale = FigureScale::of_durations(logged.clock());
-    let is_time = |figure: &Figure<'_>| figure.key.unit() == Unit::Ticks;
+    // An offset is a result of a wake race, but not a time that something takes.
+    let is_time = |figure: &Figure<'_>| {
+        figure.key.unit() == Unit::Ticks
+            && figure.key.metric != Metric::LastOffset
+            && !figure.key.step.variant.is_baseline()
+    };
     let placed = figures(logged, scenario)
         .into_iter()
         .filter(is_time)

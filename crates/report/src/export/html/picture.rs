@@ -1,5 +1,5 @@
-//! `svg`: one picture, for pages and slides: the timeline of the first parallel suspend. The file
-//! needs no other, and is dark if the reader's screen is.
+//! `svg`: one picture, for pages and slides: the timeline of the first parallel suspend. The file is
+//! self-contained and follows the reader's light or dark mode.
 
 use std::io::Write;
 

@@ -89,14 +89,15 @@ pub fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
     Ok(boot_with_map(image, map))
 }
 
-/// Returns the user's boot arguments and, unless that would replace those of the user's tree, how
-/// many CPUs of the host QEMU runs on.
-pub fn boot_arguments(spec: &RunSpec) -> Option<String> {
+/// Returns the user's boot arguments and how many CPUs of the host QEMU runs on, unless that is
+/// unknown or would replace the boot arguments of the user's tree.
+fn boot_arguments(spec: &RunSpec) -> Option<String> {
     let given = spec.args.as_deref();
     let key = format!("{}=", Key::HostCpus.word());
     let has_key = given.is_some_and(|args| args.contains(&key));
     let is_from_tree = given.is_none() && !matches!(spec.tree, TreeSource::Board);
-    if has_key || is_from_tree {
+    let is_known = spec.runs_here || spec.icount;
+    if has_key || is_from_tree || !is_known {
         return spec.args.clone();
     }
     let host_cpus = if spec.icount {
@@ -127,4 +128,41 @@ pub fn stamp(
     let (digest, _) = hash.split_first_chunk().expect("a hash has 32 bytes");
     image::set_digest(image, u64::from_le_bytes(*digest));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_payload_is_told_about_the_clock_unless_the_user_says_it() {
+        let of_host = thread::available_parallelism().expect("a number");
+        let of_host = format!("host-cpus={of_host}");
+        for (options, args, expected) in [
+            ("", None, Some(of_host.clone())),
+            (
+                "",
+                Some("only=first"),
+                Some(format!("only=first {of_host}")),
+            ),
+            ("--icount", None, Some("host-cpus=0".to_owned())),
+            ("", Some("host-cpus=9"), Some("host-cpus=9".to_owned())),
+        ] {
+            let spec = RunSpec {
+                args: args.map(str::to_owned),
+                ..RunSpec::parse(options).expect(options)
+            };
+            assert_eq!(boot_arguments(&spec), expected);
+        }
+        let of_user = RunSpec {
+            tree: TreeSource::Raw(Vec::new()),
+            ..RunSpec::default()
+        };
+        assert_eq!(boot_arguments(&of_user), None);
+        let elsewhere = RunSpec {
+            runs_here: false,
+            ..RunSpec::default()
+        };
+        assert_eq!(boot_arguments(&elsewhere), None);
+    }
 }
