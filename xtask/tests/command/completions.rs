@@ -49,7 +49,7 @@ fn bash_completes_verbs_options_and_tools() {
         (&["cargo", "xtask", "report", "--ope"], "--open"),
         (
             &["cargo", "xtask", "completions", ""],
-            "-h --help bash fish zsh",
+            "-h --color --help bash fish zsh",
         ),
         // Other commands of cargo are completed as before.
         (&["cargo", "bu"], "cargo 1"),
