@@ -12,6 +12,7 @@ use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::paint::Painter;
+use crate::untrusted_text::plain;
 use crate::wrap::wrapped;
 
 /// A step that takes at least this long stays on the terminal after it ends.
@@ -151,10 +152,12 @@ pub fn say_once(text: &str) {
 }
 
 /// Returns `text` after the program name. Wraps the lines that are not indented at `width`; indented
-/// lines are commands for the user to copy.
+/// lines are commands for the user to copy. Control characters, such as those of a file's name, are
+/// replaced, because they could change the terminal.
 fn fitted(text: &str, width: Option<usize>, painter: &Painter) -> String {
     let mut shown = Vec::new();
     for (index, line) in text.split('\n').enumerate() {
+        let line = &plain(line);
         let named = match index {
             0 => format!("{}: {line}", *PROGRAM),
             _ => line.to_owned(),

@@ -196,7 +196,8 @@ impl LoggedRunBuilder {
     /// its number within the input.
     pub(super) fn finish(self, input: &str, number: u32) -> LoggedRun {
         let mut logged = self.logged;
-        logged.source.input = input.to_owned();
+        // A name may contain escape sequences, which must not reach a terminal.
+        logged.source.input = plain(input);
         logged.source.run_number = number;
         logged.strays = self.lines.strays;
         let id = self.run_records.run;

@@ -256,6 +256,25 @@ fn runs_that_failed_or_are_incomplete_are_named_with_the_result() {
     );
 }
 
+#[test]
+fn escape_sequences_in_a_name_do_not_reach_the_terminal() {
+    let scratch = scratch();
+    let name = "a\u{1b}[31mb.log";
+    scratch.write(name, passed_log());
+    for line in [
+        format!("compare {name} good.log"),
+        format!("report {name} --format csv"),
+        format!("report absent{name}"),
+    ] {
+        let (_, out, stderr) = scratch.called(&line);
+        let all = out + &stderr;
+        assert!(
+            all.contains("a.[31mb.log") && !all.contains('\u{1b}'),
+            "{all}"
+        );
+    }
+}
+
 /// A path may refer to the folder of a release, a single file, or the platform folder, whose
 /// `current` folder is used.
 #[test]
