@@ -31,6 +31,7 @@
 //! | [`stdout`] | standard output that tolerates a closed pipe |
 //! | [`paint`] | lines in the colors of their results |
 //! | [`wrap`] | lines wrapped to the terminal width |
+//! | [`untrusted_text`] | text from outside, without control characters |
 //! | [`progress`] | progress on stderr: a spinner or a bar on a terminal, plain lines otherwise |
 //! | `side_by_side` | two steps that run at the same time |
 //! | [`interrupt`] | a flag that is set by Ctrl-C, SIGTERM and SIGHUP |
@@ -44,7 +45,6 @@
 //! | [`retired`] | what to use instead of verbs and formats that no longer exist |
 //! | `text_templates` | the template engine for text files |
 //! | `tf_a_version` | the version of a TF-A source tree |
-//! | [`untrusted_text`] | text from outside, without control characters |
 //!
 //! Each file imports only from files listed above it.
 
