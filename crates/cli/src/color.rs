@@ -54,8 +54,8 @@ pub fn styled(command: Command, arguments: &[OsString]) -> Command {
 /// Enables or disables colors as the parsed arguments request.
 pub fn apply(matches: &ArgMatches) {
     let value = matches.get_one::<String>(NAME).map(String::as_str);
-    // Without this, CLICOLOR_FORCE would put colors into files.
     let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    // CLICOLOR_FORCE enables colors even in files, so the terminal is checked, too.
     let [of_terminal_stdout, of_terminal_stderr] = [
         io::stdout().is_terminal() && console::colors_enabled(),
         io::stderr().is_terminal() && console::colors_enabled_stderr(),

@@ -11,7 +11,7 @@
 //! | `help_text` | what the help texts of all programs have in common |
 //! | `completions` | the verb that every program has |
 //! | [`tool_package`] | the packages that have verbs of `cargo xtask` |
-//! | [`help_reader`] | what shells complete of such a package's verbs |
+//! | [`help_reader`] | what shells complete for such a package's verbs |
 //! | [`color`] | the option `--color` |
 //! | `boot_argument_tip` | a tip for boot arguments that are not part of `--args` |
 //! | [`program`] | a program's `main` |

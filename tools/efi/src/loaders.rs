@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 
 use anyhow::{Context as _, Result};
+use runner::build::boot_arguments::with_default;
 use runner::build::firmware::FirmwareBuild;
 use runner::build::firmware_kind::FirmwareKind;
 use runner::build::{image, payload};
@@ -15,6 +16,7 @@ use runner::qemu::run_spec::Payload;
 use runner::qemu::validated_run::ValidatedRun;
 use runner::setup::workspace::Workspace;
 use runner::setup::{self, AAVMF, Need, U_BOOT};
+use suite::plan::Key;
 
 use crate::application;
 
@@ -101,13 +103,7 @@ impl BootBuilder for EfiLoader {
 /// Returns the application's load options: the boot arguments and, because QEMU has no power
 /// controller to wait for and its trees do not say so, the shortest sleep.
 fn load_options(args: Option<&str>) -> String {
-    let args = args.unwrap_or_default();
-    let has_sleep = args
-        .split_whitespace()
-        .any(|word| word.starts_with("sleep="));
-    let sleep = if has_sleep { "" } else { "sleep=0" };
-    let words = [args, sleep].into_iter().filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    with_default(args, Key::Sleep, "0")
 }
 
 /// Boots EDK2, which starts the application.

@@ -4,6 +4,17 @@ use anyhow::{Context, Result, anyhow};
 use device_tree::check_bootargs;
 use suite::plan::{Key, Plan, PlanProblem};
 
+/// Returns the boot arguments in `args` with `value` for `key`, unless they have a value for it.
+pub fn with_default(args: Option<&str>, key: Key, value: &str) -> String {
+    let args = args.unwrap_or_default();
+    let start = format!("{}=", key.word());
+    if args.split_whitespace().any(|word| word.starts_with(&start)) {
+        args.to_owned()
+    } else {
+        format!("{args} {start}{value}").trim_start().to_owned()
+    }
+}
+
 /// Returns the plan for the boot arguments in `args`. The payload would also reject invalid boot
 /// arguments, but only after it has been built and started.
 ///

@@ -38,8 +38,8 @@ pub struct ComparedValue {
     pub interval: Option<(f64, f64)>,
     /// True if the figure was read from a line without a checksum.
     pub is_doubtful: bool,
-    /// True for a time on an emulator whose CPUs share those of the host. It differs from run to
-    /// run by more than the interval, so no change of it counts.
+    /// True if the run's emulated CPUs shared host CPUs. Times then vary between runs by more than
+    /// the interval, so no change in a time counts.
     #[serde(skip)]
     pub is_unsteady: bool,
 }

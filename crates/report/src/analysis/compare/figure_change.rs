@@ -3,6 +3,7 @@
 use hardware::text::plural::many;
 use itertools::Itertools as _;
 use serde::Serialize;
+use suite::measure::lower_median_by;
 use suite::model::{Run, ScenarioKey};
 
 use super::change::{Change, ChangeOutcome, percent};
@@ -139,7 +140,6 @@ impl Comparison {
 
 /// Returns the lower median; None if there are no values.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let sorted = values.sorted_by(f64::total_cmp).collect_vec();
-    let middle = sorted.len().checked_sub(1)? / 2;
-    Some(sorted[middle])
+    let mut values = values.collect_vec();
+    (!values.is_empty()).then(|| lower_median_by(&mut values, f64::total_cmp))
 }

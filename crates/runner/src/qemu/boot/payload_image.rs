@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use suite::plan::Key;
 
 use super::boot::{Boot, BootFile};
+use crate::build::boot_arguments::with_default;
 use crate::build::firmware::FirmwareBuild;
 use crate::build::firmware_kind::FirmwareKind;
 use crate::build::image_contents::{ImageOptions, check_place, make_image};
@@ -93,11 +94,9 @@ pub fn image(run: &ValidatedRun<'_>, states: GivenStates) -> Result<Boot> {
 /// unknown or would replace the boot arguments of the user's tree.
 fn boot_arguments(spec: &RunSpec) -> Option<String> {
     let given = spec.args.as_deref();
-    let key = format!("{}=", Key::HostCpus.word());
-    let has_key = given.is_some_and(|args| args.contains(&key));
     let is_from_tree = given.is_none() && !matches!(spec.tree, TreeSource::Board);
     let is_known = spec.runs_here || spec.icount;
-    if has_key || is_from_tree || !is_known {
+    if is_from_tree || !is_known {
         return spec.args.clone();
     }
     let host_cpus = if spec.icount {
@@ -105,11 +104,7 @@ fn boot_arguments(spec: &RunSpec) -> Option<String> {
     } else {
         thread::available_parallelism().map_or(1, NonZero::get)
     };
-    Some(
-        format!("{} {key}{host_cpus}", given.unwrap_or_default())
-            .trim_start()
-            .to_owned(),
-    )
+    Some(with_default(given, Key::HostCpus, &host_cpus.to_string()))
 }
 
 /// Stores a digest of the machine and the firmware in the parameter block of `image`. An image
