@@ -42,16 +42,21 @@ fn read_all(root: &Path) -> Crates {
     crates
 }
 
-/// The file through which plans, records and results name the scenarios, whose list leads to all
-/// code that measures them. Its imports are not checked.
-const SCENARIO_ID: &str = "crates/suite/src/plan/scenario_id.rs";
+/// The files through which plans, records and results name the scenarios and the rules, whose lists
+/// lead to all code that measures and checks them. Their imports are not checked.
+const LOOKUPS: [&str; 2] = [
+    "crates/suite/src/plan/scenario_id.rs",
+    "crates/suite/src/model/rule_lookup.rs",
+];
 
 /// Returns the imports of all crates that are checked.
 fn checked_imports(root: &Path) -> Imports {
     let mut imports = read_all(root).imports();
-    let count = imports.len();
-    imports.retain(|(file, _)| *file != root.join(SCENARIO_ID));
-    assert!(imports.len() < count, "{SCENARIO_ID} has moved");
+    for lookup in LOOKUPS {
+        let count = imports.len();
+        imports.retain(|(file, _)| *file != root.join(lookup));
+        assert!(imports.len() < count, "{lookup} has moved");
+    }
     imports
 }
 

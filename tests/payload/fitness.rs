@@ -7,10 +7,8 @@ use hardware::board::CpuIndex;
 use runner::qemu::run_spec::RunSpec;
 use suite::measure::Reason;
 use suite::model::Function::{
-    self, AffinityInfo, CpuOff, CpuOn, CpuSuspend, StatCount, StatResidency,
-};
-use suite::model::Probe::{
-    self, Arrives, GoesOff, InterruptsKept, IsOff, IsOn, OwnTimer, Pending, Rises, Sgi,
+    self, AffinityInfo, CpuOff, CpuOn, CpuSuspend, Migrate, NodeHwState, SetSuspendMode, StatCount,
+    StatResidency,
 };
 use suite::model::Verdict::{Fail, Pass};
 use suite::model::{Check, CheckEnd};
@@ -36,11 +34,11 @@ fn checks(log: &Log) -> Vec<Check> {
 
 /// Returns the number of CPUs in the first check of this kind. Panics if there is no such check, or
 /// if its result is not [`CheckEnd::Works`].
-fn working(checks: &[Check], function: Function, probe: Probe) -> usize {
+fn working(checks: &[Check], function: Function, rule: &str) -> usize {
     let found = checks
         .iter()
-        .find(|check| (check.function, check.probe) == (function, probe))
-        .unwrap_or_else(|| panic!("no {function:?} {probe:?}"));
+        .find(|check| (check.function, check.rule.key) == (function, rule))
+        .unwrap_or_else(|| panic!("no {function:?} {rule:?}"));
     assert_eq!(found.end, CheckEnd::Works, "{found:?}");
     found.cpus.iter().count()
 }
@@ -56,17 +54,17 @@ fn correct_firmware_passes_every_check() {
         let checks = checks(&common::expect_pass(&common::spec(options, "only=fitness")));
         let failed: Vec<&Check> = checks.iter().filter(|check| check.has_failed()).collect();
         assert!(failed.is_empty(), "{options}: {failed:?}");
-        assert_eq!(working(&checks, AffinityInfo, IsOn), cpus, "{options}");
+        assert_eq!(working(&checks, AffinityInfo, "is-on"), cpus, "{options}");
         if cpus > 1 {
-            assert_eq!(working(&checks, CpuOn, Arrives), cpus - 1, "{options}");
-            assert_eq!(working(&checks, CpuOff, GoesOff), cpus - 1, "{options}");
-            assert_eq!(working(&checks, CpuSuspend, Sgi), cpus, "{options}");
+            assert_eq!(working(&checks, CpuOn, "arrives"), cpus - 1, "{options}");
+            assert_eq!(working(&checks, CpuOff, "goes-off"), cpus - 1, "{options}");
+            assert_eq!(working(&checks, CpuSuspend, "sgi"), cpus, "{options}");
             assert_eq!(
-                working(&checks, CpuSuspend, InterruptsKept),
+                working(&checks, CpuSuspend, "interrupts-kept"),
                 cpus,
                 "{options}"
             );
-            working(&checks, CpuOn, Pending);
+            working(&checks, CpuOn, "pending");
         }
     }
 }
@@ -81,18 +79,18 @@ fn wrong_arguments_are_accepted_by_tf_a_2_12() {
     let checks = ran.checks();
     let failed = checks.iter().filter(|check| check.has_failed());
     let kinds: Vec<_> = failed
-        .map(|check| (check.function, check.probe, check.answer))
+        .map(|check| (check.function, check.rule.key, check.answer))
         .collect();
-    let expected = (Function::SetSuspendMode, Probe::WrongMode, Some(0));
+    let expected = (SetSuspendMode, "wrong-mode", Some(0));
     assert_eq!(kinds, [expected]);
-    working(&checks, CpuOn, Probe::WrongMpidr);
+    working(&checks, CpuOn, "wrong-mpidr");
     let mut tolerated = Vec::new();
     for check in &checks {
         if check.end == CheckEnd::Tolerated {
-            tolerated.push((check.function, check.probe));
+            tolerated.push((check.function, check.rule.key));
         }
     }
-    assert_eq!(tolerated, [(CpuOn, Probe::WrongAddress)]);
+    assert_eq!(tolerated, [(CpuOn, "wrong-address")]);
 }
 
 /// QEMU's own PSCI has neither power-down states nor PMF.
@@ -100,34 +98,34 @@ fn wrong_arguments_are_accepted_by_tf_a_2_12() {
 fn firmware_of_the_emulator_passes_every_check() {
     let spec = common::spec("--icount --firmware builtin --smp 4", "only=fitness");
     let checks = checks(&common::expect_pass(&spec));
-    assert_eq!(working(&checks, CpuOn, Arrives), 3);
+    assert_eq!(working(&checks, CpuOn, "arrives"), 3);
 }
 
 /// Each fault, with the checks on the victim that must fail because of it.
-const FAULTS: &[(&str, &[(Function, Probe)])] = &[
-    ("cpu-on-internal-failure", &[(CpuOn, Arrives)]),
-    ("cpu-on-denied", &[(CpuOn, Arrives)]),
-    ("cpu-on-already-on", &[(CpuOn, Arrives)]),
-    ("cpu-on-pending", &[(CpuOn, Arrives)]),
-    ("cpu-on-invalid-address", &[(CpuOn, Arrives)]),
-    ("cpu-on-lost", &[(CpuOn, Arrives)]),
-    ("cpu-on-wrong-context", &[(CpuOn, Arrives)]),
+const FAULTS: &[(&str, &[(Function, &str)])] = &[
+    ("cpu-on-internal-failure", &[(CpuOn, "arrives")]),
+    ("cpu-on-denied", &[(CpuOn, "arrives")]),
+    ("cpu-on-already-on", &[(CpuOn, "arrives")]),
+    ("cpu-on-pending", &[(CpuOn, "arrives")]),
+    ("cpu-on-invalid-address", &[(CpuOn, "arrives")]),
+    ("cpu-on-lost", &[(CpuOn, "arrives")]),
+    ("cpu-on-wrong-context", &[(CpuOn, "arrives")]),
     // These strike while CPU_SUSPEND is being checked.
-    ("cpu-on-lost,skip=1", &[(CpuOn, Arrives)]),
-    ("cpu-on-denied,skip=3", &[(CpuOn, Arrives)]),
-    ("cpu-off-denied,skip=1", &[(CpuOff, GoesOff)]),
-    ("affinity-never-off,skip=9", &[(CpuOff, GoesOff)]),
-    ("cpu-off-denied", &[(CpuOff, GoesOff)]),
-    ("cpu-off-returns-success", &[(CpuOff, GoesOff)]),
-    ("cpu-off-not-supported", &[(CpuOff, GoesOff)]),
-    ("cpu-off-absent", &[(CpuOff, GoesOff)]),
+    ("cpu-on-lost,skip=1", &[(CpuOn, "arrives")]),
+    ("cpu-on-denied,skip=3", &[(CpuOn, "arrives")]),
+    ("cpu-off-denied,skip=1", &[(CpuOff, "goes-off")]),
+    ("affinity-never-off,skip=9", &[(CpuOff, "goes-off")]),
+    ("cpu-off-denied", &[(CpuOff, "goes-off")]),
+    ("cpu-off-returns-success", &[(CpuOff, "goes-off")]),
+    ("cpu-off-not-supported", &[(CpuOff, "goes-off")]),
+    ("cpu-off-absent", &[(CpuOff, "goes-off")]),
     (
         "affinity-never-off",
-        &[(AffinityInfo, IsOff), (CpuOff, GoesOff)],
+        &[(AffinityInfo, "is-off"), (CpuOff, "goes-off")],
     ),
     (
         "affinity-error",
-        &[(AffinityInfo, IsOff), (AffinityInfo, IsOn)],
+        &[(AffinityInfo, "is-off"), (AffinityInfo, "is-on")],
     ),
     ("suspend-invalid-parameters", BOTH),
     ("suspend-denied", BOTH),
@@ -136,13 +134,13 @@ const FAULTS: &[(&str, &[(Function, Probe)])] = &[
     ("suspend-abandoned-2.12", BOTH),
     ("suspend-abandoned-2.13", BOTH),
     ("suspend-early", BOTH),
-    ("suspend-never", &[(CpuSuspend, OwnTimer)]),
+    ("suspend-never", &[(CpuSuspend, "own-timer")]),
     ("suspend-wrong-context", BOTH),
-    ("suspend-shallow", &[(StatCount, Rises)]),
+    ("suspend-shallow", &[(StatCount, "rises")]),
     ("spurious-sgi", BOTH),
     // PSCI_STAT_RESIDENCY is in microseconds, which the firmware derives from CNTFRQ_EL0.
-    ("cntfrq", &[(StatResidency, Rises)]),
-    ("serror", &[(CpuOn, Arrives)]),
+    ("cntfrq", &[(StatResidency, "rises")]),
+    ("serror", &[(CpuOn, "arrives")]),
     // The interrupts start after the trials have shown that the CPU's timer wakes it.
     ("interrupt-storm,skip=50,arg=100", BOTH),
 ];
@@ -170,6 +168,101 @@ const HARMLESS: &[&str] = &[
     "pmf-zero",
 ];
 
+/// Each fault that breaks only one rule, with options for the machine, and the rule.
+const RULE_FAULTS: &[(&str, &str, (Function, &str))] = &[
+    (OSI, "osi-sibling-ignored", (CpuSuspend, "sibling-runs")),
+    (
+        OSI,
+        "osi-standby-ignored",
+        (CpuSuspend, "sibling-in-standby"),
+    ),
+    (OSI, "osi-denial-forgotten", (CpuSuspend, "after-denial")),
+    (OSI, "osi-last-denied", (CpuSuspend, "last-down")),
+    (OSI, "mode-while-on", (SetSuspendMode, "mode-while-on")),
+    (
+        OSI,
+        "mode-while-on,arg=1",
+        (SetSuspendMode, "mode-while-suspended"),
+    ),
+    (
+        "",
+        "affinity-suspended-off",
+        (AffinityInfo, "suspended-is-on"),
+    ),
+    ("", "cpu-on-twice", (CpuOn, "two-callers")),
+    ("", "cpu-on-overtaken,cpu=0x5", (CpuOn, "on-at-once")),
+    ("", "cpu-off-one-by-one", (CpuOff, "off-at-once")),
+    ("", "migrate-succeeds", (Migrate, "nothing-to-migrate")),
+    // NODE_HW_STATE.
+    (
+        "",
+        "feature-hidden,arg=0xd",
+        (NodeHwState, "features-agree"),
+    ),
+    ("", "entry-state,cpu=0x5,arg=0", (CpuOn, "entry-masked")),
+    ("", "entry-state,cpu=0x5,arg=1", (CpuOn, "entry-uncached")),
+    ("", "entry-state,cpu=0x5,arg=2", (CpuOn, "entry-endianness")),
+    ("", "entry-state,cpu=0x5,arg=5", (CpuOn, "entry-level")),
+];
+
+/// Firmware with OS-initiated mode.
+const OSI: &str = "--variant osi=1";
+
+/// The rule that TF-A 2.12.1 breaks in OS-initiated mode. Commit ea2335fbe mends it.
+const BROKEN_BY_TF_A: (Function, &str) = (CpuSuspend, "child-stays-on");
+
+#[test]
+fn each_fault_breaks_its_own_rule() {
+    for (machine, fault, broken) in RULE_FAULTS {
+        let options = format!("--icount {machine} --fault {fault}");
+        let ran = common::expect_verdict(&common::spec(&options, "only=fitness"), Fail);
+        let checks = ran.checks();
+        let failed = checks.iter().filter(|check| check.has_failed());
+        let mut rules: Vec<_> = failed
+            .map(|check| (check.function, check.rule.key))
+            .filter(|rule| *rule != BROKEN_BY_TF_A)
+            .collect();
+        rules.dedup_by_key(|(_, key)| *key);
+        assert_eq!(rules, [*broken], "{fault}");
+    }
+}
+
+#[test]
+fn tf_a_2_12_breaks_one_rule_in_os_initiated_mode() {
+    let spec = common::spec(&format!("--icount {OSI}"), "only=fitness");
+    let checks = common::expect_verdict(&spec, Fail).checks();
+    let failed = checks.iter().filter(|check| check.has_failed());
+    let rules: Vec<_> = failed
+        .map(|check| (check.function, check.rule.key))
+        .collect();
+    assert_eq!(rules, [BROKEN_BY_TF_A]);
+    for rule in [
+        "sibling-runs",
+        "sibling-in-standby",
+        "after-denial",
+        "last-down",
+    ] {
+        working(&checks, CpuSuspend, rule);
+    }
+    working(&checks, SetSuspendMode, "mode-while-on");
+    working(&checks, SetSuspendMode, "mode-while-suspended");
+}
+
+/// Two entry rules only ask for what software sets itself.
+#[test]
+fn entry_that_software_does_not_rely_on_is_tolerated() {
+    for (which, rule) in [(3, "entry-stack"), (4, "entry-reserved")] {
+        let options = format!("--icount --smp 2 --fault entry-state,cpu=0x1,arg={which}");
+        let checks = common::expect_verdict(&common::spec(&options, "only=fitness"), Pass).checks();
+        let tolerated: Vec<_> = checks
+            .iter()
+            .filter(|check| check.end == CheckEnd::Tolerated)
+            .map(|check| (check.function, check.rule.key))
+            .collect();
+        assert_eq!(tolerated, [(CpuOn, rule), (CpuSuspend, rule)]);
+    }
+}
+
 /// Faults that have their own tests.
 const SPECIAL: &[&str] = &[
     "e2h-set",
@@ -179,7 +272,7 @@ const SPECIAL: &[&str] = &[
 ];
 
 /// Both ways of waking a CPU.
-const BOTH: &[(Function, Probe)] = &[(CpuSuspend, OwnTimer), (CpuSuspend, Sgi)];
+const BOTH: &[(Function, &str)] = &[(CpuSuspend, "own-timer"), (CpuSuspend, "sgi")];
 
 #[test]
 fn each_fault_fails_its_own_check() {
@@ -188,13 +281,13 @@ fn each_fault_fails_its_own_check() {
         let ran = common::expect_verdict(&common::spec(&options, "only=fitness"), Fail);
         let failed: Vec<Check> = ran.checks().into_iter().filter(Check::has_failed).collect();
         for check in &failed {
-            let kind = (check.function, check.probe);
+            let kind = (check.function, check.rule.key);
             assert!(expected.contains(&kind), "{fault}: {check:?}");
             let cpus = check.cpus.iter().map(CpuIndex::index);
             assert!(cpus.eq([VICTIM]), "{fault}: {check:?}");
         }
         for kind in *expected {
-            let is_it = |check: &Check| (check.function, check.probe) == *kind;
+            let is_it = |check: &Check| (check.function, check.rule.key) == *kind;
             assert!(failed.iter().any(is_it), "{fault}: {kind:?} is missing");
         }
     }
@@ -207,7 +300,7 @@ fn lead_is_not_suspended_if_all_other_cpus_are_lost() {
     let checks = common::expect_verdict(&spec, Fail).checks();
     let mut lost = 0;
     for check in &checks {
-        if (check.function, check.probe) == (CpuOn, Arrives) {
+        if (check.function, check.rule.key) == (CpuOn, "arrives") {
             assert!(check.has_failed(), "{check:?}");
             lost += check.cpus.iter().count();
         }
@@ -233,7 +326,8 @@ fn each_fault_of_the_firmware_is_tried() {
         .iter()
         .filter_map(|(fault, _)| fault.split(',').next());
     let mut tried: Vec<&str> = faults.collect();
-    let others = HARMLESS.iter().chain(SPECIAL);
+    let of_rules = RULE_FAULTS.iter().map(|(_, fault, _)| fault);
+    let others = HARMLESS.iter().chain(SPECIAL).chain(of_rules);
     tried.extend(others.filter_map(|fault| fault.split(',').next()));
     names.sort_unstable();
     tried.sort_unstable();
@@ -246,8 +340,9 @@ fn harmless_fault_passes() {
     for fault in HARMLESS {
         let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
         let checks = common::expect_verdict(&common::spec(&options, "only=fitness"), Pass).checks();
-        let is_lost =
-            |check: &&Check| check.probe == InterruptsKept && check.end == CheckEnd::Tolerated;
+        let is_lost = |check: &&Check| {
+            check.rule.key == "interrupts-kept" && check.end == CheckEnd::Tolerated
+        };
         let lost = checks.iter().filter(is_lost).count();
         // The firmware has three power-down states.
         assert_eq!(
@@ -279,8 +374,8 @@ fn cpu_that_resumes_at_a_wrong_address_is_lost() {
             panic!("{how}: {checks:?}");
         };
         assert_eq!(
-            (check.function, check.probe),
-            (CpuSuspend, OwnTimer),
+            (check.function, check.rule.key),
+            (CpuSuspend, "own-timer"),
             "{how}"
         );
         assert!(

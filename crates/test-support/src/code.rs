@@ -67,12 +67,14 @@ impl Code {
 
     /// Returns true for a word that turns the MMU and the caches on. Every SCTLR write does this,
     /// with two exceptions. After an entry at EL3, one write keeps the caches off at the next level,
-    /// where the same path continues (a test in `tests/entries` checks this). During reset, other
-    /// writes turn the caches off.
+    /// where the same path continues (a test in `tests/entries` checks this). Other writes, at the
+    /// start of each entry point, turn the caches off.
     pub fn turns_caches_on(&self, at: u64, word: u32) -> bool {
         let leaving = self.symbol("leave_el3")..self.symbol("left_el3");
         let turning_off = self.symbol("turn_caches_off")..self.symbol("caches_are_off");
-        writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
+        let enforcing = self.symbol("enforce_entry_state")..self.symbol("entry_state_enforced");
+        let keeps_off = [leaving, turning_off, enforcing];
+        writes_sctlr(word) && !keeps_off.iter().any(|range| range.contains(&at))
     }
 
     /// Follows every path from the `entry` symbol. `step` receives an address, the word at that

@@ -386,11 +386,12 @@ secondary_entry:
     b       2f
 1:  mrs     x19, cntvct_el0
     mov     x20, x19
-2:  msr     daifset, #0xf
-    mov     x21, x0
+2:  mov     x21, x0
+    bl      note_entry                  // x22, x23
     bl      cpu_setup                   // MMU and caches on
     bl      find_channel                // x0
     cbz     x0, halt                    // not a CPU that was turned on
+    stp     x22, x23, [x0, #{CHANNEL_ENTRY_STATE}]
     ldr     x9, [x0, #{CHANNEL_STACK}]
     mov     sp, x9
     msr     daifclr, #4                 // SErrors are taken now, and dumped
@@ -418,11 +419,12 @@ wake_entry:
     b       2f
 1:  mrs     x19, cntvct_el0
     mov     x20, x19
-2:  msr     daifset, #0xf
-    mov     x21, x0
+2:  mov     x21, x0
+    bl      note_entry                  // x22, x23
     bl      cpu_setup                   // MMU and caches on
     bl      find_channel                // x0
     cbz     x0, halt                    // not a CPU that was suspended
+    stp     x22, x23, [x0, #{CHANNEL_ENTRY_STATE}]
     ldr     x9, [x0, #{CHANNEL_CONTEXT}]
     cmp     x9, x21
     mov     x6, #1                      // came back through the entry point,
@@ -435,6 +437,41 @@ wake_entry:
     mov     x5, x20
     mov     x0, xzr                     // no return code: it did not return
     b       suspend_epilogue
+
+// ---------------------------------------------------------------------------
+// Reads the state in which firmware has entered the payload (DEN0022F, section 6.4), masks all
+// exceptions, and turns off what may be on in spite of the specification: the MMU, the caches, and
+// big-endian accesses. Out: x22 = PSTATE in the layout of SPSR_ELx (DAIF, EL, SP), x23 = SCTLR_ELx.
+// Uses x9, x10.
+// ---------------------------------------------------------------------------
+note_entry:
+    mrs     x22, daif
+    msr     daifset, #0xf
+    mrs     x10, spsel
+    orr     x22, x22, x10
+    mrs     x10, CurrentEL
+    orr     x22, x22, x10
+    .global enforce_entry_state
+enforce_entry_state:
+    tbz     x10, #3, 1f
+    mrs     x23, sctlr_el2
+    bic     x9, x23, #(1 << 12)         // I
+    bic     x9, x9, #(1 << 25)          // EE
+    bic     x9, x9, #(1 << 2)           // C
+    bic     x9, x9, #1                  // M
+    msr     sctlr_el2, x9
+    isb
+    ret
+1:  mrs     x23, sctlr_el1
+    bic     x9, x23, #(1 << 12)         // I
+    bic     x9, x9, #(1 << 25)          // EE
+    bic     x9, x9, #(1 << 2)           // C
+    bic     x9, x9, #1                  // M
+    msr     sctlr_el1, x9
+    isb
+    ret
+    .global entry_state_enforced
+entry_state_enforced:
 
 // ---------------------------------------------------------------------------
 // Finds this CPU's channel by MPIDR, and stores the channel's address in TPIDR (vectors.S).

@@ -99,6 +99,7 @@ global_asm!(
     CHANNEL_STACK = const core::mem::offset_of!(CpuChannel, entry.stack_top),
     CHANNEL_MPIDR = const core::mem::offset_of!(CpuChannel, entry.mpidr),
     CHANNEL_CONTEXT = const core::mem::offset_of!(CpuChannel, entry.suspend_context),
+    CHANNEL_ENTRY_STATE = const core::mem::offset_of!(CpuChannel, entry.state),
     CHANNEL_SIZE = const size_of::<CpuChannel>(),
     boot_main = sym enter,
     secondary_main = sym crate::machine::round::secondary::secondary_main,

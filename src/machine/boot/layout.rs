@@ -17,6 +17,9 @@ pub struct EntryRecord {
     pub mpidr: Mpidr,
     /// The context ID of the CPU's last CPU_SUSPEND.
     pub suspend_context: AtomicU64,
+    /// The state in which the CPU was last entered: PSTATE in the layout of SPSR_ELx, and
+    /// SCTLR_ELx. The entry code stores it, and the lead reads it once the CPU has reported.
+    pub state: [AtomicU64; 2],
 }
 
 unsafe extern "C" {

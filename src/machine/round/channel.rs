@@ -1,12 +1,12 @@
 //! The memory that a CPU shares with the others, and the messages that it and the lead exchange.
 
-use core::sync::atomic::{AtomicBool, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
 use hardware::board::{CpuIndex, Mpidr};
 use spin::Once;
 use suite::measure::order::Order;
-use suite::measure::{Cause, Identity, Outcome, Tally};
+use suite::measure::{Cause, EntryState, Identity, Outcome, Tally};
 use sync::Stop;
 
 use crate::machine::boot::layout::{EntryRecord, set_channel_directory};
@@ -55,6 +55,7 @@ impl CpuChannel {
                 stack_top: stack.top(),
                 mpidr,
                 suspend_context: AtomicU64::new(0),
+                state: [const { AtomicU64::new(0) }; 2],
             },
             index,
             gic: GicCpu {
@@ -76,6 +77,15 @@ impl CpuChannel {
     /// Returns the context ID that is passed to CPU_ON for this CPU.
     pub fn context_id(&self, path: CallPath) -> u64 {
         core::ptr::from_ref(self) as u64 | path.context_flag()
+    }
+
+    /// Returns the state in which the firmware last entered the CPU.
+    pub fn entry_state(&self) -> EntryState {
+        let [pstate, sctlr] = &self.entry.state;
+        EntryState {
+            pstate: pstate.load(Ordering::Relaxed),
+            sctlr: sctlr.load(Ordering::Relaxed),
+        }
     }
 
     /// Gives an order to a CPU that is off. The order is in memory when this function returns, so

@@ -32,8 +32,8 @@ use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
-    Action, ActionDetails, ActionEnd, AfterRound, Cause, Facts, Identity, Loss, Machine, NoCpuOff,
-    Outcome, Round, RoundPhase, Tally, Waker,
+    Action, ActionDetails, ActionEnd, AfterRound, Cause, EntryState, Facts, Identity, Loss,
+    Machine, NoCpuOff, Outcome, Round, RoundPhase, Tally, Waker,
 };
 use suite::plan::Plan;
 
@@ -620,6 +620,13 @@ impl Machine for Lead {
         let since = self.waiter().now();
         self.give_orders(&orders, outcomes);
         self.wait_until_ready(&orders, outcomes);
+        if let Some(target) = round.roles.turned_on() {
+            // The CPU stays on until both callers have called.
+            self.channels[target.index()].give_first_order(Order {
+                waits_for_release: true,
+                ..Order::default()
+            });
+        }
         // Losses are reported before the lead executes its part, from which it might not return.
         self.states.name_losses();
         if round.action().sleeps() {
@@ -629,6 +636,12 @@ impl Machine for Lead {
         let lacks_helper = self.replace_missing_helper(&mut orders);
         let start = self.run_lead_part(&orders, since, outcomes);
         self.collect_outcomes(&orders, start, outcomes);
+        if let Some(target) = round.roles.turned_on() {
+            let channel = &self.channels[target.index()];
+            channel.handover.release();
+            let off = self.wait_finished_off(channel, RoundPhase::Arrive);
+            self.note(round, channel, off, outcomes);
+        }
         if lacks_helper {
             outcomes[lead.index()] = Outcome::new(round.action());
         }
@@ -683,6 +696,12 @@ impl Machine for Lead {
 
     fn identity(&self, cpu: CpuIndex) -> Option<Identity> {
         self.channels.get(cpu.index())?.identity.get().copied()
+    }
+
+    fn entry_state(&self, cpu: CpuIndex) -> Option<EntryState> {
+        let channel = self.channels.get(cpu.index())?;
+        channel.identity.get()?;
+        Some(channel.entry_state())
     }
 
     fn lost(&self, cpu: CpuIndex) -> Option<Loss> {

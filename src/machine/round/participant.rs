@@ -7,18 +7,20 @@ use hardware::devices::its::NoLpi;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::pmf::{Interface, ReadError, Stamp};
 use hardware::spec::stat::{Rise, Statistics};
+use smccc::psci::{PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64, PSCI_SET_SUSPEND_MODE};
 use spin::Once;
 use suite::measure::order::Order;
 use suite::measure::{
-    Action, ActionDetails, ActionEnd, Identity, Interrupt, NoCpuOff, Outcome, PowerCycle,
+    Action, ActionDetails, ActionEnd, Identity, Interrupt, LoneCall, NoCpuOff, Outcome, PowerCycle,
     Preparation, SingleCall, Suspended, Task, Window,
 };
 use suite::plan::Load;
 use sync::Stop;
 
+use crate::machine::boot::layout;
 use crate::machine::call::call_path::{CallPath, FirmwareFunction, ReturnPath, TimedCall};
-use crate::machine::call::firmware;
 use crate::machine::call::operation_loop::{self, LoopParts};
+use crate::machine::call::{conduit, firmware};
 use crate::machine::cpu::cache_lines::DirtyLines;
 use crate::machine::cpu::power_mark::PowerMark;
 use crate::machine::cpu::{cycle_counter, instructions, registers};
@@ -162,15 +164,17 @@ impl Participant {
                 returned_at: CounterValue::new(self.parts.waiter.now()),
                 ..outcome
             }),
-            Action::Version | Action::Repeat { .. } | Action::Off | Action::TimedOff { .. } => {
-                match await_start() {
-                    Some(at) => {
-                        let start = CounterValue::new(at);
-                        self.call_at(order, at, Outcome { start, ..outcome })
-                    }
-                    None => outcome,
+            Action::Version
+            | Action::Call(_)
+            | Action::Repeat { .. }
+            | Action::Off
+            | Action::TimedOff { .. } => match await_start() {
+                Some(at) => {
+                    let start = CounterValue::new(at);
+                    self.call_at(order, at, Outcome { start, ..outcome })
                 }
-            }
+                None => outcome,
+            },
         }
     }
 
@@ -189,6 +193,9 @@ impl Participant {
             };
             return operation_loop::repeat_operation(operation, count, start, &parts, outcome);
         }
+        if let Action::Call(lone_call) = order.action {
+            return self.call_once(order, lone_call, start, outcome);
+        }
         waiter.path.spin_until(start);
         if order.action.turns_off() {
             // The outcome is published before CPU_OFF, which does not return. From now on, the lead
@@ -205,6 +212,34 @@ impl Participant {
         }
         let call = waiter.path.time_call(&FirmwareFunction::VERSION);
         self.finish_call(order, start, &call, outcome)
+    }
+
+    /// Makes a call for its return value, in a round that started at `start`.
+    fn call_once(&self, order: &Order, call: LoneCall, start: u64, outcome: Outcome) -> Outcome {
+        let waiter = &self.parts.waiter;
+        let channel = |cpu: CpuIndex| &self.parts.channels[cpu.index()];
+        let (function, arguments) = match call {
+            LoneCall::CpuOn(target) => {
+                let target = channel(target);
+                let context = target.context_id(waiter.path);
+                let entry = layout::secondary_entry_address();
+                (PSCI_CPU_ON_64, [target.mpidr().number(), entry, context])
+            }
+            LoneCall::AffinityInfo { target, level } => {
+                let target = channel(target).mpidr().number();
+                (PSCI_AFFINITY_INFO_64, [target, level.into(), 0])
+            }
+            LoneCall::SetSuspendMode(mode) => (PSCI_SET_SUSPEND_MODE, [mode.into(), 0, 0]),
+        };
+        waiter.path.spin_until(start + order.times.call);
+        let [x0, ..] = conduit::call(function, arguments);
+        let quiet_end = self.wait_for_quiet_end(order, start);
+        Outcome {
+            end: ActionEnd::Returned,
+            code: Some(x0 as i32),
+            quiet_end: CounterValue::new(quiet_end),
+            ..outcome
+        }
     }
 
     fn finish_call(

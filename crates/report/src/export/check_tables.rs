@@ -1,6 +1,6 @@
 //! Tables of checks, one row for each result.
 
-use suite::model::{Check, Probe, Scenario};
+use suite::model::{Check, Rule, Scenario};
 use suite::output::Table;
 
 use crate::analysis::value_text::cpus_text;
@@ -12,9 +12,10 @@ pub(super) fn check_tables(logged: &LoggedRun, scenario: &Scenario) -> impl Iter
     let mut called = check_table("Firmware functions that were called");
     let mut not_called = check_table("Firmware functions that were not called");
     for check in &scenario.checks {
-        let table = match check.probe {
-            Probe::Listed => &mut not_called,
-            _ => &mut called,
+        let table = if check.rule == Rule::LISTED {
+            &mut not_called
+        } else {
+            &mut called
         };
         table.rows.push(row(logged, check));
     }
@@ -36,7 +37,7 @@ fn check_table(title: &str) -> Table {
 fn row(logged: &LoggedRun, check: &Check) -> Vec<String> {
     vec![
         check.function.name().to_owned(),
-        probe_title(check),
+        rule_title(check),
         check.value_text().unwrap_or_default(),
         check.promised_word().to_owned(),
         check.result().to_owned(),
@@ -48,10 +49,11 @@ fn row(logged: &LoggedRun, check: &Check) -> Vec<String> {
 }
 
 /// Returns what was checked, or an empty string for a function that is only listed.
-fn probe_title(check: &Check) -> String {
-    match check.probe {
-        Probe::Listed => String::new(),
-        probe => probe.title().to_owned(),
+fn rule_title(check: &Check) -> String {
+    if check.rule == Rule::LISTED {
+        String::new()
+    } else {
+        check.rule.title.to_owned()
     }
 }
 

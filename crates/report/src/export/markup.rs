@@ -8,6 +8,7 @@ use suite::output::TableStyle;
 
 use super::document::Block;
 use super::escape::{line, markup, xml};
+use super::issue_document::issue;
 use super::report_data::Report;
 use super::report_document::document;
 use super::table;
@@ -82,8 +83,13 @@ pub fn write_blocks<'r>(
     Ok(TEXT.write(blocks, out)?)
 }
 
+/// Writes the report or, if checks failed in all of its runs, an issue about these checks.
 pub(crate) fn write_markdown(report: &Report, out: &mut dyn Write) -> Result<()> {
-    Ok(MARKDOWN.write(document(report), out)?)
+    match issue(report) {
+        Some(issue) => MARKDOWN.write(issue, out)?,
+        None => MARKDOWN.write(document(report), out)?,
+    }
+    Ok(())
 }
 
 pub(crate) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {

@@ -12,6 +12,7 @@ mod formats;
 mod history_document;
 mod history_lines;
 mod html;
+mod issue_document;
 mod json;
 mod junit;
 mod markup;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::subject::Subject;
-use crate::measure::{Detail, Reason, Rejection};
+use crate::measure::{Detail, EntryState, Reason, Rejection};
 use crate::model::{Check, CheckEnd, Finding, FindingKind, Run};
 
 /// A check that failed.
@@ -20,12 +20,21 @@ pub(super) fn find_failed_checks(&Subject { run, scenario, .. }: &Subject<'_>) -
 }
 
 fn sentence(run: &Run, check: &Check) -> String {
-    let (subject, section) = (check.subject(&run.cpus), check.function.specification());
-    let what = match check.end {
+    let (subject, section) = (check.subject(&run.cpus), check.section());
+    let what = describe_failure(check);
+    format!("{subject}: {what} ({section}).")
+}
+
+/// Returns a clause about what went wrong in a check that failed; empty if it did not fail.
+pub fn describe_failure(check: &Check) -> String {
+    match check.end {
         CheckEnd::WrongAnswer => wrong_answer(check),
         CheckEnd::NoEffect(rejection) => lacks_effect(&rejection),
         CheckEnd::WrongStatistics => {
             "the value does not match the state that the CPU must have reached".into()
+        }
+        CheckEnd::WrongEntry(EntryState { pstate, sctlr }) => {
+            format!("the CPU was entered with PSTATE {pstate:#x} and SCTLR {sctlr:#x}")
         }
         CheckEnd::ContextLost => {
             "the value has changed, although this state retains the CPU's context".into()
@@ -34,8 +43,7 @@ fn sentence(run: &Run, check: &Check) -> String {
         CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
             String::new()
         }
-    };
-    format!("{subject}: {what} ({section}).")
+    }
 }
 
 fn lacks_effect(rejection: &Rejection) -> String {
@@ -57,7 +65,7 @@ fn wrong_answer(check: &Check) -> String {
         Some(answer) => format!("the call returned {answer}"),
         None => "the call did not return the right value".into(),
     };
-    match check.probe.permitted() {
+    match check.rule.permitted {
         Some(permitted) => format!("{returned}, but {permitted} was expected"),
         None => returned,
     }

@@ -22,7 +22,7 @@ mod tests;
 mod waited;
 mod wake_source;
 
-pub use self::failed_checks::FAILED_CHECK;
+pub use self::failed_checks::{FAILED_CHECK, describe_failure};
 pub use self::last_man::LAST_MAN;
 pub use self::left_out::LEFT_OUT;
 pub use self::lock_queue::{Arrival, LOCK_QUEUE, LockQueue};

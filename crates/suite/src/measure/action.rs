@@ -1,5 +1,7 @@
 //! What a CPU does in a round.
 
+use hardware::board::CpuIndex;
+
 /// A CPU's action in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
@@ -23,6 +25,8 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
+    /// Make a call for its return value. It is not timed.
+    Call(LoneCall),
     /// Make one individually timed call, after a preparation that may leave caches cold.
     ColdCall {
         /// The call that is timed.
@@ -49,6 +53,23 @@ pub enum Action {
         /// The number of repetitions; at least 1.
         count: u32,
     },
+}
+
+/// A call made by [`Action::Call`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoneCall {
+    /// CPU_ON for a CPU that is off and takes no other part in the round. If it arrives, it turns
+    /// off again.
+    CpuOn(CpuIndex),
+    /// AFFINITY_INFO.
+    AffinityInfo {
+        /// The CPU whose MPIDR is the target.
+        target: CpuIndex,
+        /// The lowest affinity level.
+        level: u32,
+    },
+    /// SET_SUSPEND_MODE with this mode.
+    SetSuspendMode(u32),
 }
 
 /// A call timed by [`Action::ColdCall`].
@@ -152,6 +173,7 @@ impl Action {
             | Self::Off
             | Self::ReadBack
             | Self::Version
+            | Self::Call(_)
             | Self::ColdCall { .. }
             | Self::Interrupt
             | Self::Expire

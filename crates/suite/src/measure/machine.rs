@@ -5,6 +5,7 @@ use hardware::board::CpuIndex;
 use hardware::devices::its::NoLpi;
 use smccc::psci::{Error, SuspendMode};
 
+use super::entry_state::EntryState;
 use super::facts::{Facts, Identity};
 use super::outcome::Outcome;
 use super::rejection::Loss;
@@ -47,6 +48,10 @@ pub trait Machine {
 
     /// Returns the address at which CPUs enter after CPU_ON.
     fn entry_point(&self) -> u64;
+
+    /// Returns the state in which the firmware last entered a CPU other than the lead, after CPU_ON
+    /// or a power-down; None if the CPU has never been on.
+    fn entry_state(&self, cpu: CpuIndex) -> Option<EntryState>;
 
     /// Returns how the CPU was lost, if it was lost in an earlier round.
     fn lost(&self, cpu: CpuIndex) -> Option<Loss>;

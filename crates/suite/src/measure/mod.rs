@@ -2,6 +2,7 @@
 
 mod action;
 mod capture_sequence;
+mod entry_state;
 mod facts;
 mod fitted_line;
 mod histogram;
@@ -18,7 +19,8 @@ mod tally;
 mod time_source;
 mod wait_limits;
 
-pub use self::action::{Action, Operation, Preparation, SingleCall};
+pub use self::action::{Action, LoneCall, Operation, Preparation, SingleCall};
+pub use self::entry_state::EntryState;
 pub use self::facts::{Counter, Facts, Identity, NoCpuOff, Overheads};
 pub use self::fitted_line::{FittedLine, residual};
 pub use self::histogram::{Bin, Histogram};
@@ -30,8 +32,8 @@ pub use self::outcome::{
 };
 pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, RoundPhase, ShortWait};
 pub use self::round::{
-    AfterRound, Interrupt, InterruptedCall, OsInitiated, Part, Participants, Race, Round, Spans,
-    Task, WakeUp, Waker, Window,
+    AfterRound, Interrupt, InterruptedCall, OsInitiated, Part, Participants, Race, Roles, Round,
+    Spans, Task, WakeUp, Waker, Window,
 };
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};

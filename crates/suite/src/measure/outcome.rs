@@ -255,6 +255,7 @@ impl ActionDetails {
             Action::None
             | Action::Help
             | Action::Version
+            | Action::Call(_)
             | Action::ColdCall {
                 preparation: Preparation::Warm | Preparation::Evict,
                 ..

@@ -56,13 +56,14 @@
 //!   from start on. The quiet time follows CPU_ON here too.
 //! * **Loops** ([`Action::Repeat`]) begin at start and return after the last repetition. The quiet
 //!   time counts from start, and is as long as the previous loop.
+//! * **Roles** ([`Round::roles`]) give a CPU another action than the task's, at its own instant.
 //! * **Windows** ([`Task::Expire`]) last from start for one sleep, while the timers expire
 //!   periodically. Nobody makes a timed call.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
 
-use super::action::Action;
+use super::action::{Action, LoneCall};
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
@@ -164,6 +165,40 @@ pub struct OsInitiated {
     /// Ticks from start to the call of the last CPU in a cluster, and from then to the call of the
     /// last CPU overall.
     pub delay: u64,
+}
+
+/// The CPUs in a round whose parts differ from its task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles([Option<(CpuIndex, Part)>; Self::MAX]);
+
+impl Roles {
+    /// The maximum number of CPUs with a part of their own.
+    const MAX: usize = 2;
+
+    /// Returns the parts of these CPUs.
+    pub fn new(parts: [(CpuIndex, Part); Self::MAX]) -> Self {
+        Self(parts.map(Some))
+    }
+
+    /// Returns the part of one CPU.
+    pub const fn single(cpu: CpuIndex, part: Part) -> Self {
+        Self([Some((cpu, part)), None])
+    }
+
+    /// Returns the CPU's part, if it has one of its own.
+    fn part(&self, cpu: CpuIndex) -> Option<Part> {
+        let mut parts = self.0.iter().flatten();
+        parts.find_map(|(other, part)| (*other == cpu).then_some(*part))
+    }
+
+    /// Returns the CPU that is turned on by another CPU's call, if there is one.
+    pub fn turned_on(&self) -> Option<CpuIndex> {
+        let mut parts = self.0.iter().flatten();
+        parts.find_map(|(_, part)| match part.action {
+            Action::Call(LoneCall::CpuOn(target)) => Some(target),
+            _ => None,
+        })
+    }
 }
 
 /// What all participants except the lead do after a round.
@@ -270,6 +305,8 @@ pub struct Round {
     pub task: Task,
     /// Each CPU's requests in OS-initiated mode, used instead of `task`.
     pub osi: Option<OsInitiated>,
+    /// The participants that do something else instead.
+    pub roles: Roles,
     /// How long the parts of the timeline are.
     pub spans: Spans,
     /// How suspended CPUs wake up.
@@ -316,6 +353,9 @@ impl Round {
                 action: Action::Help,
                 call: 0,
             };
+        }
+        if let Some(part) = self.roles.part(cpu) {
+            return part;
         }
         match &self.osi {
             Some(osi) => self.os_initiated_part(osi, cpus, cpu, takes_part),

@@ -9,137 +9,14 @@ use core::fmt;
 use hardware::board::CpuIndex;
 use hardware::spec::psci::ReturnCode;
 use hardware::text::join::join;
-use hardware::words;
 use serde::{Deserialize, Serialize};
 
 use super::cpu::{Cpu, Label};
 use super::finding::CpuSet;
 use super::function::Function;
+use super::rule::Rule;
 use super::skip::Skip;
-use crate::measure::Rejection;
-
-words! {
-    /// What a check does with a function, and what it expects.
-    pub enum Probe, key {
-        /// The function is not called. The check only records whether it is listed.
-        Listed = "listed",
-        /// The specification permits the return value.
-        Answer = "answer",
-        /// PSCI_FEATURES rejects a function ID that PSCI reserves.
-        Unknown = "unknown",
-        /// The CPU arrives at the entry point, with the context ID.
-        Arrives = "arrives",
-        /// A second CPU_ON right after the first returns ALREADY_ON or ON_PENDING.
-        Pending = "pending",
-        /// CPU_ON for a CPU that is on returns ALREADY_ON.
-        AlreadyOn = "already-on",
-        /// AFFINITY_INFO returns ON for a CPU that is on.
-        IsOn = "is-on",
-        /// AFFINITY_INFO returns OFF for a CPU that is off.
-        IsOff = "is-off",
-        /// AFFINITY_INFO returns ON at a higher affinity level, or INVALID_PARAMETERS.
-        Level = "level",
-        /// The CPU turns off.
-        GoesOff = "goes-off",
-        /// The CPU arrives when it is turned on again after a pause.
-        Again = "again",
-        /// The CPU's own timer wakes it.
-        OwnTimer = "own-timer",
-        /// An SGI wakes the CPU.
-        Sgi = "sgi",
-        /// The memory-mapped timer's interrupt wakes the lead.
-        Frame = "frame",
-        /// A suspend to the state increases its count by one, or its residency by the time spent in
-        /// it.
-        Rises = "rises",
-        /// The CPU's timer settings are the same after a suspend as before it.
-        TimerKept = "timer-kept",
-        /// The settings of the CPU's SGIs and PPIs are the same after a suspend as before it.
-        InterruptsKept = "interrupts-kept",
-        /// VBAR_ELx is the same after a suspend as before it.
-        VectorsKept = "vectors-kept",
-        /// OS-initiated mode is accepted.
-        OsInitiated = "os-initiated",
-        /// Platform-coordinated mode is accepted.
-        Platform = "platform",
-        /// The call returns INVALID_PARAMETERS for an MPIDR that no CPU has.
-        WrongMpidr = "wrong-mpidr",
-        /// The call returns INVALID_ADDRESS for an entry point outside memory. Before PSCI 1.0, it
-        /// returns INVALID_PARAMETERS.
-        WrongAddress = "wrong-address",
-        /// The call returns INVALID_PARAMETERS for a mode that PSCI does not define.
-        WrongMode = "wrong-mode",
-    }
-}
-
-impl Probe {
-    /// Returns a short description of what is checked, for a table row.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Listed => "not called",
-            Self::Answer => "permitted value",
-            Self::Unknown => "reserved function",
-            Self::Arrives => "CPU arrives",
-            Self::Pending => "immediate second call",
-            Self::AlreadyOn => "CPU that is on",
-            Self::IsOn => "ON",
-            Self::IsOff => "OFF",
-            Self::Level => "ON at level",
-            Self::GoesOff => "CPU turns off",
-            Self::Again => "on again, pause in us",
-            Self::OwnTimer => "woken by its timer",
-            Self::Sgi => "woken by an SGI",
-            Self::Frame => "woken by timer frame",
-            Self::Rises => "rises after",
-            Self::TimerKept => "keeps timer",
-            Self::InterruptsKept => "keeps SGIs and PPIs",
-            Self::VectorsKept => "keeps VBAR",
-            Self::OsInitiated => "OS-initiated mode",
-            Self::Platform => "platform mode",
-            Self::WrongMpidr => "unknown MPIDR",
-            Self::WrongAddress => "wrong address",
-            Self::WrongMode => "unknown mode",
-        }
-    }
-
-    /// Describes the return values that the specification permits; None if the check is not about
-    /// the return value.
-    pub const fn permitted(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Unknown => "NOT_SUPPORTED",
-            Self::Pending => "ALREADY_ON or ON_PENDING",
-            Self::AlreadyOn => "ALREADY_ON",
-            Self::IsOn => "ON",
-            Self::IsOff => "OFF",
-            Self::Level => "ON or INVALID_PARAMETERS",
-            Self::Answer => "a number",
-            Self::Arrives | Self::Again | Self::OsInitiated | Self::Platform => "SUCCESS",
-            Self::OwnTimer | Self::Sgi | Self::Frame => "SUCCESS",
-            Self::WrongMpidr | Self::WrongMode => "INVALID_PARAMETERS",
-            Self::WrongAddress => "INVALID_ADDRESS",
-            Self::Listed
-            | Self::GoesOff
-            | Self::Rises
-            | Self::TimerKept
-            | Self::InterruptsKept
-            | Self::VectorsKept => return None,
-        })
-    }
-
-    /// Returns true if [`Check::value`] is a `power_state`.
-    pub const fn is_of_state(self) -> bool {
-        matches!(
-            self,
-            Self::OwnTimer
-                | Self::Sgi
-                | Self::Frame
-                | Self::Rises
-                | Self::TimerKept
-                | Self::InterruptsKept
-                | Self::VectorsKept
-        )
-    }
-}
+use crate::measure::{EntryState, Rejection};
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,6 +31,8 @@ pub enum CheckEnd {
     /// The statistics do not show the state that the CPU must have reached, or their values are
     /// impossible.
     WrongStatistics,
+    /// The CPU was entered in this state, which the specification does not permit.
+    WrongEntry(EntryState),
     /// Part of the CPU's context was lost in a state that should retain it.
     ContextLost,
     /// The specification permits what the firmware does, but software may rely on something else:
@@ -172,8 +51,9 @@ pub enum CheckEnd {
 pub struct Check {
     /// The function under test or, if a CPU was lost, the function that lost it.
     pub function: Function,
-    /// How the function was called.
-    pub probe: Probe,
+    /// What was checked.
+    #[serde(alias = "probe")]
+    pub rule: &'static Rule,
     /// An affinity level, a `power_state`, or a pause in microseconds.
     #[serde(alias = "x", default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u32>,
@@ -195,7 +75,7 @@ impl Check {
     /// Returns a phrase that identifies the function, what was checked, and which of `cpus` the
     /// check was made on.
     pub fn subject(&self, cpus: &[Cpu]) -> String {
-        let (function, what) = (self.function.name(), self.probe.title());
+        let (function, what) = (self.function.name(), self.rule.title);
         let value = match self.value_text() {
             Some(value) => format!(" {value}"),
             None => String::new(),
@@ -205,10 +85,18 @@ impl Check {
         format!("{function}{value} ({what}){on}{}", join(labels, ", "))
     }
 
+    /// Returns the document and the section that contain the rule.
+    pub fn section(&self) -> String {
+        match self.rule.section {
+            Some(section) => format!("DEN0022F, section {section}"),
+            None => self.function.specification().into(),
+        }
+    }
+
     /// Returns the level, `power_state` or pause, if there is one.
     pub fn value_text(&self) -> Option<String> {
         let value = self.value?;
-        Some(if self.probe.is_of_state() {
+        Some(if self.rule.is_of_state {
             format!("{value:#010x}")
         } else {
             format!("{value}")
@@ -216,10 +104,10 @@ impl Check {
     }
 
     /// Returns a check that is not tied to a particular CPU.
-    pub fn new(function: Function, probe: Probe, end: CheckEnd) -> Self {
+    pub fn new(function: Function, rule: &'static Rule, end: CheckEnd) -> Self {
         Self {
             function,
-            probe,
+            rule,
             value: None,
             cpus: CpuSet::default(),
             promised: None,
@@ -239,6 +127,7 @@ impl Check {
             CheckEnd::WrongAnswer
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
+            | CheckEnd::WrongEntry(_)
             | CheckEnd::ContextLost
             | CheckEnd::Missing => true,
             CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
@@ -255,6 +144,7 @@ impl Check {
             CheckEnd::WrongAnswer
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
+            | CheckEnd::WrongEntry(_)
             | CheckEnd::ContextLost
             | CheckEnd::Missing => "FAILS",
             CheckEnd::NotCalled => "not called",

@@ -9,9 +9,9 @@ use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 use serde::{Deserialize, Serialize};
 
-use super::check::Probe;
 use super::cpu::{Cpu, Label};
 use super::function::Function;
+use super::rule::Rule;
 use crate::measure::{Loss, NoCpuOff, Rejection};
 use crate::plan::Variant;
 
@@ -67,7 +67,8 @@ pub enum Failure {
     /// A firmware function does not behave as specified.
     CheckFailed {
         function: Function,
-        probe: Probe,
+        #[serde(alias = "probe")]
+        rule: &'static Rule,
         /// The number of checks that failed, including this one.
         failed: u32,
     },
@@ -154,17 +155,17 @@ impl Failure {
             Self::NoCpuOff(why) => format!("{why}"),
             Self::CheckFailed {
                 function,
-                probe,
+                rule,
                 failed,
-            } => describe_failed_checks(function, probe, failed),
+            } => describe_failed_checks(function, rule, failed),
             Self::NotStated => "the log does not give the reason".into(),
         }
     }
 }
 
-fn describe_failed_checks(function: Function, probe: Probe, failed: u32) -> String {
+fn describe_failed_checks(function: Function, rule: &Rule, failed: u32) -> String {
     let checks = Many(failed.into(), "check");
-    let (first, what) = (function.name(), probe.title());
+    let (first, what) = (function.name(), rule.title);
     format!("{checks} failed, the first of them {first}: {what}")
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::findings::list_first_few;
-use crate::model::{Check, CheckEnd, Probe, Run, Scenario, Skip};
+use crate::model::{Check, CheckEnd, Rule, Run, Scenario, Skip};
 use hardware::text::prose::paragraph;
 
 use super::table::{Table, TableStyle, text_or_absent, write_table};
@@ -23,7 +23,7 @@ pub(crate) fn write_check_tables(
     if scenario.checks.is_empty() {
         return Ok(());
     }
-    let is_listing = |check: &&Check| check.probe == Probe::Listed;
+    let is_listing = |check: &&Check| check.rule == Rule::LISTED;
     let (listed, called): (Vec<_>, Vec<_>) = scenario.checks.iter().partition(is_listing);
     called_functions(out, &called)?;
     listed_functions(out, &listed)?;
@@ -43,7 +43,7 @@ fn called_functions(out: &mut dyn Write, checks: &[&Check]) -> fmt::Result {
         let cpus = check.cpus.iter().count();
         table.rows.push(vec![
             check.function.name().into(),
-            check.probe.title().into(),
+            check.rule.title.into(),
             check.value_text().unwrap_or_default(),
             check.promised_word().into(),
             if cpus == 0 {

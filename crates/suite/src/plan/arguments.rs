@@ -163,6 +163,8 @@ arguments! {
          to its next CPU_ON; see [reliability](reliability.md#waits).";
     Fitness "fitness", fitness: Choice<CheckedCalls> = CheckedCalls::Harmless,
         "`destructive` adds calls with invalid arguments to `fitness`; see [fitness](fitness.md).";
+    Seed "seed", seed: Number<0, 4_294_967_295> = 1,
+        "The seed of the invalid arguments that `fitness=destructive` passes.";
     Calls "calls", calls: Optional<FunctionIds> = None,
         "Functions that `masked_time` calls in addition to PSCI's, without arguments; see \
          [interference](timer-latency.md#interference).";

@@ -1,7 +1,8 @@
 //! The identity of a scenario: its index in the list of scenarios.
 //!
-//! This is the only file that imports from folders that come after its own: plans, records and
-//! results name scenarios, and the list of scenarios leads to the code that measures them.
+//! Like `model/rule_lookup.rs`, this file imports from folders that come after its own: plans,
+//! records and results name scenarios, and the list of scenarios leads to the code that measures
+//! them.
 
 use alloc::string::String;
 use core::fmt;

@@ -2,6 +2,7 @@ use std::format;
 use std::string::{String, ToString};
 
 use super::*;
+use crate::testing::documented::check_table;
 
 fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
@@ -333,7 +334,7 @@ const MESSAGES: &[(&str, &str)] = &[
         "a=b",
         "word 1 \"a=b\": unknown key; valid keys are iterations warmup only method wake sleep end \
          deepest core timestamps cpu-off frame helper host-cpus watchdog samples records loops batch duration period stress footprint timers \
-         threshold dirty contend cpu-on-after fitness calls offsets repeats \
+         threshold dirty contend cpu-on-after fitness seed calls offsets repeats \
          neighbors",
     ),
     (
@@ -405,16 +406,5 @@ fn every_argument_is_documented() {
         let meaning = key.meaning();
         table += &format!("| `{word}=` | {value} | {accepted} | {meaning} |\n");
     }
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/boot-arguments.md");
-    let text = std::fs::read_to_string(file).expect("the documentation");
-    let start = text.find("| argument |").expect("the table");
-    let length = text[start..]
-        .find("\n\n")
-        .map_or(text.len() - start, |index| index + 1);
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        let updated = [&text[..start], &table, &text[start + length..]].concat();
-        std::fs::write(file, updated).expect("the documentation can be written");
-        return;
-    }
-    assert_eq!(&text[start..start + length], table);
+    check_table("boot-arguments.md", &table);
 }

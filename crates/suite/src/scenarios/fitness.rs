@@ -6,10 +6,25 @@
 //! after shorter and shorter pauses and, only if requested, calls with wrong arguments. Functions
 //! that turn off or reset the system are never called.
 
+mod after_denial;
+mod all_at_once;
 mod checks;
+mod child_stays_on;
+mod entry_state;
+mod features_agree;
+mod group;
+mod last_down;
+mod list;
 mod listings;
+mod migrate;
+mod modes;
 mod power;
+mod requests;
+mod sibling_in_standby;
+mod sibling_runs;
 mod states;
+mod suspended_is_on;
+mod two_callers;
 mod wrong_arguments;
 
 use alloc::vec::Vec;
@@ -22,6 +37,8 @@ use crate::model::{Check, Failure, Scenario, ScenarioKey, Status};
 use crate::plan::{CheckedCalls, Group, Key, NotCounted, RunSize, Work};
 
 use self::checks::Fitness;
+use self::list::GROUPS;
+pub use self::list::rules;
 
 use super::descriptor::Descriptor;
 
@@ -30,12 +47,12 @@ pub(super) const FITNESS: Descriptor = Descriptor {
     name: "Which PSCI functions work",
     group: Group::None,
     is_in_all: false,
-    arguments: &[&[Key::Fitness]],
+    arguments: &[&[Key::Fitness, Key::Seed]],
     columns: &[],
     variants: &[],
     not_counted: NotCounted::Nothing,
     // Each CPU may fail in its own way.
-    cells: |size| 80 + size.cpus * (8 + 9 * size.idle_states),
+    cells: |size| 130 + size.cpus * (24 + 14 * size.idle_states),
     heap: |size, checks| {
         list::<Check>(checks) + list::<Outcome>(size.cpus) + CHECK_PRINTING * checks + PRINTING
     },
@@ -65,12 +82,11 @@ fn check(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
             idle_states: states,
         })),
     };
-    listings::check_listings(&mut fitness)?;
-    power::check_cpu_on_and_off(&mut fitness)?;
-    states::check_states(&mut fitness)?;
-    power::check_pauses(&mut fitness)?;
-    if setting.plan.fitness == CheckedCalls::Destructive {
-        wrong_arguments::check_wrong_arguments(&mut fitness)?;
+    let is_destructive = setting.plan.fitness == CheckedCalls::Destructive;
+    for group in GROUPS {
+        if is_destructive || !group.is_destructive {
+            (group.check)(&mut fitness)?;
+        }
     }
     Ok(alloc::vec![finish(fitness, key)])
 }
@@ -82,7 +98,7 @@ fn finish(fitness: Fitness<'_>, key: ScenarioKey) -> Scenario {
         None => Status::Passed,
         Some(first) => Status::Failed(Failure::CheckFailed {
             function: first.function,
-            probe: first.probe,
+            rule: first.rule,
             failed: 1 + failed.count() as u32,
         }),
     };

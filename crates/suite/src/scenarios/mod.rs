@@ -19,5 +19,6 @@ mod timer_lines;
 mod wake_race;
 
 pub use self::descriptor::{ColdVariants, Descriptor};
+pub use self::fitness::rules;
 pub use self::list::SCENARIOS;
 pub use self::wake_race::RaceEnding;

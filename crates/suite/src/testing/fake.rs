@@ -19,10 +19,10 @@ use smccc::psci::{self, SuspendMode};
 use super::fake_firmware::{ENTRY, FakeFirmware};
 use super::fake_timers::FakeTimers;
 use crate::measure::{
-    Action, ActionDetails, ActionEnd, AfterRound, Cause, Counter, Facts, Identity, Interrupt,
-    InterruptTimes, InterruptedCall, KeptContext, Loss, Machine, NoCpuOff, Operation, Outcome,
-    Overheads, PowerCycle, Preparation, Round, RoundPhase, SingleCall, Suspended, Tally, Task,
-    Waker,
+    Action, ActionDetails, ActionEnd, AfterRound, Cause, Counter, EntryState, Facts, Identity,
+    Interrupt, InterruptTimes, InterruptedCall, KeptContext, Loss, Machine, NoCpuOff, Operation,
+    Outcome, Overheads, PowerCycle, Preparation, Round, RoundPhase, SingleCall, Suspended, Tally,
+    Task, Waker,
 };
 use crate::model::TimerFault;
 
@@ -43,6 +43,8 @@ pub const COLD_CALL: u64 = 70;
 pub const EVICTED_CALL: u64 = 3;
 /// The number of ticks from an interrupt that is not held back to its handler.
 pub const FAKE_VECTOR: u64 = 4;
+/// The reserved bits of a `power_state` in the original format.
+const RESERVED: u32 = 0xfcfe_0000;
 /// The [`Loss`] value that tests use for lost CPUs.
 pub const LOSS: Loss = Loss {
     phase: RoundPhase::Finish,
@@ -80,6 +82,8 @@ pub struct Fake {
     map: Vec<Cpu>,
     /// True if the first CPU_OFF reveals that CPU_OFF is not supported.
     pub lacks_cpu_off: bool,
+    /// The state in which CPUs are entered.
+    pub entry_state: EntryState,
 }
 
 /// Returns an instant on the fake clock.
@@ -155,6 +159,10 @@ impl Fake {
             no_lpi: None,
             map: (0..cpus).map(cpu).collect(),
             lacks_cpu_off: false,
+            entry_state: EntryState {
+                pstate: 0x3c9,
+                sctlr: 0x30c5_0830,
+            },
         }
     }
 
@@ -324,6 +332,47 @@ impl Fake {
             ])),
             ..outcome
         }
+    }
+
+    /// Returns the CPUs in the round, except the helper, in the order in which they go down.
+    fn queue(&self, round: &Round) -> Vec<CpuIndex> {
+        let (helper, lead) = (round.wake_up.waker.helper(), self.facts.lead);
+        let has_part =
+            |cpu: CpuIndex| !self.lost[cpu.index()] && round.participants.includes(cpu, lead);
+        let mut queue: Vec<CpuIndex> = CpuIndex::all(self.lost.len())
+            .filter(|cpu| has_part(*cpu) && helper != Some(*cpu))
+            .collect();
+        if !queue.is_empty() {
+            let turn = self.rounds as usize % queue.len();
+            queue.rotate_left(turn);
+        }
+        if round.osi.is_some() {
+            let participants = queue.clone();
+            let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
+            queue.sort_by_key(|cpu| round.part_of(&self.map, *cpu, &takes_part).call);
+        }
+        queue
+    }
+
+    /// Returns the outcome of an action that only has a return value: a call that is not timed, or a
+    /// suspend with a reserved bit in its `power_state`.
+    fn answer(&mut self, action: Action, start: u64) -> Option<Outcome> {
+        let is_original = self.facts.state_format == StateFormat::Original;
+        let code = match action {
+            Action::Call(call) => self.firmware.lone_call(call),
+            Action::Suspend { power_state, .. } if is_original && power_state & RESERVED != 0 => {
+                psci::error::INVALID_PARAMETERS
+            }
+            _ => return None,
+        };
+        Some(Outcome {
+            end: ActionEnd::Returned,
+            code: Some(code),
+            start: at(start),
+            before: at(start),
+            returned_at: at(start + 20),
+            ..Outcome::new(action)
+        })
     }
 
     /// Returns the outcome of a suspend or of PSCI_VERSION on one CPU in a queue.
@@ -505,12 +554,13 @@ impl Fake {
         queue: &[CpuIndex],
         position: usize,
     ) -> Outcome {
-        let (cpu, action) = (queue[position], round.action());
+        let cpu = queue[position];
+        let action = round.action();
         let outcome = Outcome::new(action);
         match action {
             // A round without a helper does not count.
             _ if round.wake_up.waker == Waker::NoHelper => outcome,
-            Action::None | Action::Help => outcome,
+            Action::None | Action::Help | Action::Call(_) => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
                 match round.wake_up.race {
                     Some(race) if race.cpu == cpu => self.race(round, start, race.expires_in, cpu),
@@ -572,6 +622,7 @@ impl Machine for Fake {
         assert_eq!(outcomes.len(), cpus);
         self.check_round(round);
         outcomes.fill(Outcome::default());
+        self.firmware.begin_round();
         let is_trial = round.wake_up.waker == Waker::TimerTrial;
         if is_trial {
             self.trials_began_at
@@ -581,22 +632,9 @@ impl Machine for Fake {
             self.requested_rounds.push(*round);
         }
         let start = self.clock + round.spans.lead_in;
-        let has_part =
-            |cpu: CpuIndex| !self.lost[cpu.index()] && round.participants.includes(cpu, lead);
-        let mut queue: Vec<CpuIndex> = CpuIndex::all(cpus)
-            .filter(|cpu| has_part(*cpu) && helper != Some(*cpu))
-            .collect();
-        if !queue.is_empty() {
-            let turn = self.rounds as usize % queue.len();
-            queue.rotate_left(turn);
-        }
+        let queue = self.queue(round);
         if let Task::Expire(window) = &round.task {
             self.timers.expire(window, start, &self.lost);
-        }
-        if round.osi.is_some() {
-            let participants = queue.clone();
-            let takes_part = |cpu: CpuIndex| participants.contains(&cpu);
-            queue.sort_by_key(|cpu| round.part_of(&self.map, *cpu, &takes_part).call);
         }
         let turns_off = round.afterwards == AfterRound::Off || round.action().turns_off();
         // In the scenario in which CPU_OFF turns out to be missing, the remaining rounds still
@@ -605,7 +643,13 @@ impl Machine for Fake {
         for (position, cpu) in queue.iter().enumerate() {
             assert_ne!(helper, Some(*cpu), "a helper stays awake during the round");
             let outcome = &mut outcomes[cpu.index()];
-            *outcome = self.outcome_of(round, start, &queue, position);
+            let action = round
+                .part_of(&self.map, *cpu, &|other| queue.contains(&other))
+                .action;
+            *outcome = match self.answer(action, start) {
+                Some(answer) => answer,
+                None => self.outcome_of(round, start, &queue, position),
+            };
             if is_trial {
                 (self.edit_trial)(*cpu, outcome)
             } else {
@@ -671,6 +715,10 @@ impl Machine for Fake {
 
     fn identity(&self, _: CpuIndex) -> Option<Identity> {
         None
+    }
+
+    fn entry_state(&self, _: CpuIndex) -> Option<EntryState> {
+        Some(self.entry_state)
     }
 
     fn lost(&self, cpu: CpuIndex) -> Option<Loss> {

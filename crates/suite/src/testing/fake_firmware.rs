@@ -5,9 +5,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
-use smccc::psci::error::{ALREADY_ON, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SUPPORTED};
+use smccc::psci::error::{
+    ALREADY_ON, DENIED, INVALID_ADDRESS, INVALID_PARAMETERS, NOT_SUPPORTED, ON_PENDING,
+};
 
 use super::board::board;
+use crate::measure::LoneCall;
 use crate::model::{Cpu, Function};
 
 /// The entry point of the fake CPUs.
@@ -20,6 +23,8 @@ type EditAnswer = Box<dyn FnMut(u32, u64, i32) -> i32>;
 pub struct FakeFirmware {
     /// True for each CPU that is on.
     pub on: Vec<bool>,
+    /// The CPU that a CPU has turned on in the current round.
+    starting: Option<CpuIndex>,
     pub(super) edit: EditAnswer,
 }
 
@@ -30,6 +35,7 @@ impl FakeFirmware {
         on[0] = true;
         Self {
             on,
+            starting: None,
             edit: Box::new(|_, _, answer| answer),
         }
     }
@@ -64,6 +70,31 @@ impl FakeFirmware {
         };
         let answer = (self.edit)(function, first, right);
         u64::from(answer.cast_unsigned())
+    }
+
+    /// Returns the low word of X0 after a call in a round in which another CPU is suspended.
+    pub fn lone_call(&mut self, call: LoneCall) -> i32 {
+        let (function, target, right) = match call {
+            LoneCall::CpuOn(target) => {
+                let is_first = self.starting.replace(target) != Some(target);
+                (
+                    Function::CpuOn,
+                    target,
+                    if is_first { 0 } else { ON_PENDING },
+                )
+            }
+            LoneCall::AffinityInfo { target, level: 0 } => (Function::AffinityInfo, target, 0),
+            LoneCall::AffinityInfo { target, .. } => {
+                (Function::AffinityInfo, target, INVALID_PARAMETERS)
+            }
+            LoneCall::SetSuspendMode(_) => (Function::SetSuspendMode, CpuIndex::default(), DENIED),
+        };
+        (self.edit)(function.id(), u64::from(u32::from(target)), right)
+    }
+
+    /// Forgets which CPU was turned on in the last round.
+    pub fn begin_round(&mut self) {
+        self.starting = None;
     }
 
     /// Returns whether the CPU with this MPIDR is on; None if there is no such CPU.

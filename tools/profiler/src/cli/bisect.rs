@@ -2,14 +2,15 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use hardware::text::keywords::Word as _;
 use itertools::Itertools as _;
 use suite::model::Function;
+use suite::scenarios::rules;
 
 use super::commits_arguments::CommitsArguments;
 use crate::commits::figure_comparison::Selected;
 use crate::commits::ledger_bench::LedgerBench;
 use crate::commits::verdict_comparison::VerdictComparison;
+use crate::commits::verdicts::Tested;
 
 /// Find the TF-A commits that change a figure or a verdict.
 #[derive(Debug, Args)]
@@ -18,10 +19,11 @@ Examples:
   cargo xtask bisect susp_deep_serial:cache-flush A..B --tf-a ../tf-a
   cargo xtask bisect susp_deep_parallel:entry:all HEAD~5..HEAD --tf-a ../tf-a
   cargo xtask bisect verdict:CPU_ON A..B --tf-a ../tf-a --board qemu-sbsa
+  cargo xtask bisect verdict:child-stays-on A..B --tf-a ../tf-a --variant osi=1
 Exit codes: 1 worse; 3 interrupted, or no first or last result
 Details: tools/profiler/README.md, docs/fitness.md, docs/qemu.md")]
 pub struct BisectArguments {
-    /// SCENARIO:PHASE[:all|:EVENT], or verdict:FUNCTION.
+    /// SCENARIO:PHASE[:all|:EVENT], verdict:FUNCTION, or verdict:RULE.
     #[arg(value_name = "FIGURE")]
     pub figure: String,
     #[command(flatten)]
@@ -31,9 +33,8 @@ pub struct BisectArguments {
 pub(super) fn run(arguments: &BisectArguments) -> Result<u8> {
     let commits = &arguments.commits;
     if let Some(name) = arguments.figure.strip_prefix("verdict:") {
-        let function = Function::from_word(name).with_context(|| unknown(name))?;
         let selected = VerdictComparison {
-            selected: Some(function),
+            selected: Some(Tested::from_name(name).with_context(|| unknown(name))?),
         };
         return commits.measure(
             &commits.checked_run()?,
@@ -56,5 +57,9 @@ fn unknown(name: &str) -> String {
         .iter()
         .map(|function| function.name())
         .join(", ");
-    format!("verdict:{name}: unknown function; the functions are {known}")
+    let rules = rules().map(|rule| rule.key).join(", ");
+    format!(
+        "verdict:{name}: neither a function nor a rule; the functions are {known}; the rules are \
+         {rules}"
+    )
 }

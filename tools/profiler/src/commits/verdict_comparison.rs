@@ -1,35 +1,44 @@
-//! Compares which functions work at different commits.
+//! Compares which functions work, and which rules are kept, at different commits.
 
 use anyhow::Result;
 use serde::Serialize;
-use suite::model::Function;
 
 use super::ledger::Comparison;
-use super::verdicts::{FunctionVerdict, Verdicts};
+use super::verdicts::{CheckVerdict, Tested, Verdicts};
 
 /// The verdicts at a commit.
 #[derive(Debug, Default, Serialize)]
 pub struct CommitVerdicts {
-    /// The verdicts by function.
+    /// The verdicts by function and by rule.
     pub verdicts: Verdicts,
 }
 
-/// A function whose verdict changed.
+/// A function or a rule whose verdict changed.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct VerdictChange {
-    /// The function.
-    pub function: Function,
+    /// The function or the rule.
+    pub tested: Tested,
     /// The verdict before the commit.
-    pub old: FunctionVerdict,
+    pub old: CheckVerdict,
     /// The verdict at the commit.
-    pub new: FunctionVerdict,
+    pub new: CheckVerdict,
 }
 
-/// A comparison of the verdicts on all functions, or on one in a bisection.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A comparison of the verdicts on all functions, or on one function or rule in a bisection.
+#[derive(Clone, Debug, Serialize)]
 pub struct VerdictComparison {
-    /// The function to bisect; None to compare all functions.
-    pub selected: Option<Function>,
+    /// What to bisect; None to compare all functions.
+    pub selected: Option<Tested>,
+}
+
+impl VerdictComparison {
+    /// Returns true if the comparison is about this function or rule.
+    pub fn is_about(&self, tested: &Tested) -> bool {
+        match &self.selected {
+            Some(selected) => selected == tested,
+            None => tested.is_function(),
+        }
+    }
 }
 
 impl Comparison for VerdictComparison {
@@ -42,8 +51,8 @@ impl Comparison for VerdictComparison {
     }
 
     fn value(&self, commit: &CommitVerdicts) -> Option<f64> {
-        let verdict = commit.verdicts.0.get(&self.selected?)?;
-        Some(if verdict.works() { 1.0 } else { 0.0 })
+        let verdict = commit.verdicts.0.get(self.selected.as_ref()?)?;
+        Some(verdict.rank().into())
     }
 
     /// Any change from one number to the other is a jump.
@@ -53,31 +62,27 @@ impl Comparison for VerdictComparison {
 
     fn changes(&self, old: &CommitVerdicts, new: &CommitVerdicts) -> Vec<VerdictChange> {
         let mut changes = changes(&old.verdicts, &new.verdicts);
-        changes.retain(|change| {
-            self.selected
-                .is_none_or(|function| function == change.function)
-        });
+        changes.retain(|change| self.is_about(&change.tested));
         changes
     }
 
     fn is_worse(&self, change: &VerdictChange) -> bool {
-        change.old.works() && !change.new.works()
+        change.new.rank() < change.old.rank()
     }
 
     fn missing(&self, _: &CommitVerdicts, end: &CommitVerdicts) -> Option<String> {
-        let selected = self.selected?;
-        let is_missing = !end.verdicts.0.contains_key(&selected);
+        let selected = self.selected.as_ref()?;
+        let is_missing = !end.verdicts.0.contains_key(selected);
         is_missing.then(|| format!("verdict on {}", selected.name()))
     }
 }
 
-/// Returns the functions that work according to one set of verdicts but fail according to the
-/// other.
+/// Returns the functions and rules whose verdicts differ.
 fn changes(old: &Verdicts, new: &Verdicts) -> Vec<VerdictChange> {
-    let change = |(function, old_verdict): (&Function, &FunctionVerdict)| {
-        let new = new.0.get(function)?;
-        (old_verdict.works() != new.works()).then(|| VerdictChange {
-            function: *function,
+    let change = |(tested, old_verdict): (&Tested, &CheckVerdict)| {
+        let new = new.0.get(tested)?;
+        (old_verdict.rank() != new.rank()).then(|| VerdictChange {
+            tested: tested.clone(),
             old: old_verdict.clone(),
             new: new.clone(),
         })
@@ -90,17 +95,18 @@ mod tests {
     use super::*;
     use crate::commits::ledger::{CommitLedger, LedgerEntry, compare_neighbors};
     use runner::build::checkout::Commit;
+    use suite::model::Function;
 
     type Entry = LedgerEntry<CommitVerdicts>;
 
     fn entry(id: &str, verdicts: &[(Function, bool)]) -> Entry {
         let verdict = |is_working| match is_working {
-            true => FunctionVerdict::Works,
-            false => FunctionVerdict::Fails(vec!["CPU_ON: CPU 1 did not arrive.".to_owned()]),
+            true => CheckVerdict::Works,
+            false => CheckVerdict::Fails(vec!["CPU_ON: CPU 1 did not arrive.".to_owned()]),
         };
         let by_function = verdicts
             .iter()
-            .map(|(function, is_working)| (*function, verdict(*is_working)));
+            .map(|(function, is_working)| (Tested::Function(*function), verdict(*is_working)));
         let record = CommitVerdicts {
             verdicts: Verdicts(by_function.collect()),
         };
@@ -125,6 +131,7 @@ mod tests {
         selected: Option<Function>,
         entries: Vec<Entry>,
     ) -> CommitLedger<VerdictComparison> {
+        let selected = selected.map(Tested::Function);
         let comparison = VerdictComparison { selected };
         let jumps = compare_neighbors(&comparison, &entries);
         CommitLedger::new(range, comparison, entries, jumps)

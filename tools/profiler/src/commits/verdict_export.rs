@@ -6,14 +6,13 @@ use std::io::Write;
 use anyhow::Result;
 use hardware::text::plural::many;
 use report::export::{Block, Table};
-use suite::model::Function;
 
 use super::ledger::{self, CommitLedger};
 use super::ledger_export::{
     LedgerText, commit_counts, commit_table, jump_heading, jump_lines, write_csv_rows,
 };
 use super::verdict_comparison::{CommitVerdicts, VerdictChange, VerdictComparison};
-use super::verdicts::FunctionVerdict;
+use super::verdicts::{CheckVerdict, Tested};
 
 type Ledger = CommitLedger<VerdictComparison>;
 type Entry = ledger::LedgerEntry<CommitVerdicts>;
@@ -33,7 +32,7 @@ impl LedgerText for Ledger {
             ("Jumps", self.main_jumps().count().to_string()),
         ];
         let mut all = vec![Block::Title(self.title()), Block::Definitions(definitions)];
-        let selected = self.comparison.selected;
+        let selected = self.comparison.selected.as_ref();
         let result = |entry: &Entry, jump: Option<&Jump>| result(selected, entry, jump);
         all.extend(commit_table(self, result).map(Block::Table));
         all.extend(function_table(self).map(Block::Table));
@@ -48,13 +47,13 @@ impl LedgerText for Ledger {
     fn write_csv(&self, out: &mut dyn Write) -> Result<()> {
         let rows = |record: &CommitVerdicts| {
             let verdicts = record.verdicts.0.iter();
-            let rows = verdicts.map(|(function, verdict)| {
-                let [name, word] = [function.name(), verdict.word()].map(str::to_owned);
+            let rows = verdicts.map(|(tested, verdict)| {
+                let [name, word] = [tested.name(), verdict.word()].map(str::to_owned);
                 vec![name, word, sentences(verdict).join(" ")]
             });
             rows.collect()
         };
-        write_csv_rows(self, &["function", "verdict"], rows, out)
+        write_csv_rows(self, &["name", "verdict"], rows, out)
     }
 
     fn conclusion(&self) -> Vec<String> {
@@ -70,15 +69,16 @@ impl LedgerText for Ledger {
     }
 }
 
-/// Returns a commit's result in the table of commits: the verdict on the selected function, or the
+/// Returns a commit's result in the table of commits: the selected verdict, or the
 /// number of functions that work.
-fn result(selected: Option<Function>, entry: &Entry, jump: Option<&Jump>) -> String {
+fn result(selected: Option<&Tested>, entry: &Entry, jump: Option<&Jump>) -> String {
     let verdicts = &entry.record.verdicts.0;
     let result = match selected {
-        Some(function) => verdict_word(verdicts.get(&function)).to_owned(),
+        Some(selected) => verdict_word(verdicts.get(selected)).to_owned(),
         None => {
-            let working = verdicts.values().filter(|verdict| verdict.works()).count();
-            format!("{working} of {} work", verdicts.len())
+            let functions = || verdicts.iter().filter(|(tested, _)| tested.is_function());
+            let working = functions().filter(|(_, verdict)| verdict.works()).count();
+            format!("{working} of {} work", functions().count())
         }
     };
     match (jump, &entry.same_as) {
@@ -94,13 +94,8 @@ fn function_table(ledger: &Ledger) -> Option<Table> {
     table.words(["Function", "First commit", "Last commit"]);
     let ends = [ledger.entries.first()?, ledger.entries.last()?];
     let functions = ends.iter().flat_map(|entry| entry.record.verdicts.0.keys());
-    let is_selected = |function: &&Function| {
-        ledger
-            .comparison
-            .selected
-            .is_none_or(|selected_function| selected_function == **function)
-    };
-    let functions: BTreeSet<&Function> = functions.filter(is_selected).collect();
+    let is_selected = |tested: &&Tested| ledger.comparison.is_about(tested);
+    let functions: BTreeSet<&Tested> = functions.filter(is_selected).collect();
     for function in functions {
         let word = |entry: &Entry| verdict_word(entry.record.verdicts.0.get(function)).to_owned();
         let [first, last] = ends.map(word);
@@ -111,26 +106,27 @@ fn function_table(ledger: &Ledger) -> Option<Table> {
     table.finished()
 }
 
-fn verdict_word(verdict: Option<&FunctionVerdict>) -> &'static str {
-    verdict.map_or("not checked", FunctionVerdict::word)
+fn verdict_word(verdict: Option<&CheckVerdict>) -> &'static str {
+    verdict.map_or("not checked", CheckVerdict::word)
 }
 
-fn sentences(verdict: &FunctionVerdict) -> &[String] {
+fn sentences(verdict: &CheckVerdict) -> &[String] {
     match verdict {
-        FunctionVerdict::Works => &[],
-        FunctionVerdict::Fails(sentences) => sentences,
+        CheckVerdict::Works | CheckVerdict::Tolerated => &[],
+        CheckVerdict::Fails(sentences) => sentences,
     }
 }
 
 fn remarks(change: &VerdictChange) -> Vec<String> {
-    let function = change.function.name();
+    let name = change.tested.name();
     match &change.new {
-        FunctionVerdict::Works => vec![format!("{function} works again.")],
-        FunctionVerdict::Fails(sentences) => sentences.clone(),
+        CheckVerdict::Works => vec![format!("{name} works again.")],
+        CheckVerdict::Tolerated => vec![format!("{name} is tolerated.")],
+        CheckVerdict::Fails(sentences) => sentences.clone(),
     }
 }
 
 fn change_text(change: &VerdictChange) -> String {
-    let function = change.function.name();
-    format!("{function} {} -> {}", change.old.word(), change.new.word())
+    let name = change.tested.name();
+    format!("{name} {} -> {}", change.old.word(), change.new.word())
 }

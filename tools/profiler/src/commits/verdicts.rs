@@ -1,4 +1,5 @@
-//! Whether each firmware function works, according to the fitness checks of one run.
+//! Whether each firmware function works and each rule is kept, according to the fitness checks of one
+//! run.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,23 +22,72 @@ use runner::setup::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use suite::findings::FAILED_CHECK;
-use suite::model::{Function, Verdict};
+use suite::model::{CheckEnd, Function, Rule, Verdict};
 
 use super::commit_bench::{Measurement, NotMeasured};
 
-/// Whether a function works.
+/// What a verdict is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Tested {
+    /// A function, in all checks.
+    Function(Function),
+    /// A rule, by its key.
+    Rule(String),
+}
+
+impl Tested {
+    /// Returns the function's name or the rule's key.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Function(function) => function.name(),
+            Self::Rule(key) => key,
+        }
+    }
+
+    /// Returns the function or the rule with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let rule = || Rule::from_key(name).map(|rule| Self::Rule(rule.key.to_owned()));
+        Function::from_word(name).map(Self::Function).or_else(rule)
+    }
+
+    /// Returns true for a function.
+    pub const fn is_function(&self) -> bool {
+        matches!(self, Self::Function(_))
+    }
+}
+
+impl From<Tested> for String {
+    fn from(tested: Tested) -> Self {
+        tested.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Tested {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::from_name(&name).ok_or_else(|| format!("unknown function or rule {name}"))
+    }
+}
+
+/// Whether a function works, or a rule is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FunctionVerdict {
+pub enum CheckVerdict {
     /// Every check that ran passed.
     Works,
+    /// The specification permits what the firmware does, but recommends something else. Only rules
+    /// have this verdict.
+    Tolerated,
     /// At least one check failed. Contains a sentence for each failed check.
     Fails(Vec<String>),
 }
 
-/// The verdicts of a run by function. Functions that were not called have no verdict.
+/// The verdicts of a run. Functions that were not called, and rules that were not checked, have
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdicts(pub BTreeMap<Function, FunctionVerdict>);
+pub struct Verdicts(pub BTreeMap<Tested, CheckVerdict>);
 
 impl Verdicts {
     /// Returns the verdicts of the checks in a log.
@@ -51,9 +101,19 @@ impl Verdicts {
                 if !check.is_made() {
                     continue;
                 }
-                let verdict = all.entry(check.function).or_insert(FunctionVerdict::Works);
-                if let Some(failed) = check.has_failed().then(|| sentences.next()).flatten() {
-                    verdict.fail(failed.sentence);
+                let failed = check.has_failed().then(|| sentences.next()).flatten();
+                let is_tolerated = check.end == CheckEnd::Tolerated;
+                for tested in [
+                    Tested::Function(check.function),
+                    Tested::Rule(check.rule.key.to_owned()),
+                ] {
+                    let is_rule = !tested.is_function();
+                    let verdict = all.entry(tested).or_insert(CheckVerdict::Works);
+                    match &failed {
+                        Some(failed) => verdict.fail(failed.sentence.clone()),
+                        None if is_tolerated && is_rule => verdict.tolerate(),
+                        None => {}
+                    }
                 }
             }
         }
@@ -68,8 +128,8 @@ impl Verdicts {
         let name = checked.lines().next_back()?.split_whitespace().next()?;
         let function = Function::from_word(name)?;
         let failed = format!("{name}: the log ends while this function is being checked.");
-        let verdict = FunctionVerdict::Fails(vec![failed]);
-        Some(Self([(function, verdict)].into()))
+        let verdict = CheckVerdict::Fails(vec![failed]);
+        Some(Self([(Tested::Function(function), verdict)].into()))
     }
 
     /// Returns the verdicts of a run, or the reason why it has none.
@@ -91,11 +151,17 @@ impl Verdicts {
     }
 }
 
-impl FunctionVerdict {
+impl CheckVerdict {
     fn fail(&mut self, sentence: String) {
         match self {
-            Self::Works => *self = Self::Fails(vec![sentence]),
+            Self::Works | Self::Tolerated => *self = Self::Fails(vec![sentence]),
             Self::Fails(sentences) => sentences.push(sentence),
+        }
+    }
+
+    fn tolerate(&mut self) {
+        if *self == Self::Works {
+            *self = Self::Tolerated;
         }
     }
 
@@ -103,11 +169,21 @@ impl FunctionVerdict {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Works => "works",
+            Self::Tolerated => "tolerated",
             Self::Fails(_) => "FAILS",
         }
     }
 
-    /// Returns true if the function works.
+    /// Returns a number that is greater for a better verdict.
+    pub const fn rank(&self) -> u8 {
+        match self {
+            Self::Works => 2,
+            Self::Tolerated => 1,
+            Self::Fails(_) => 0,
+        }
+    }
+
+    /// Returns true if every check passed.
     pub fn works(&self) -> bool {
         *self == Self::Works
     }
@@ -166,7 +242,10 @@ mod tests {
         ] {
             let verdicts = Verdicts::of_hang(&format!("{before}{last}")).expect("a verdict");
             assert_eq!(verdicts.0.len(), 1, "{verdicts:?}");
-            assert!(!verdicts.0[&function].works(), "{verdicts:?}");
+            assert!(
+                !verdicts.0[&Tested::Function(function)].works(),
+                "{verdicts:?}"
+            );
         }
         for log in ["", "CPU_ON", "loading ...", "NOTICE: BL31 ..."] {
             assert_eq!(Verdicts::of_hang(log), None, "{log}");
@@ -175,22 +254,29 @@ mod tests {
 
     /// In docs/samples/fitness.log, one check fails.
     #[test]
-    fn failed_check_is_its_functions_verdict() {
+    fn failed_check_is_the_verdict_on_its_function_and_its_rule() {
         let log = include_bytes!("../../../../docs/samples/fitness.log");
         let logged = read_bytes("fitness.log", log).expect("a log").remove(0);
         let verdicts = Verdicts::of_run(&logged);
         let failed: Vec<_> = verdicts
             .0
             .iter()
-            .filter(|verdict| !verdict.1.works())
+            .filter(|verdict| verdict.1.rank() == 0)
             .collect();
-        let [(Function::SetSuspendMode, FunctionVerdict::Fails(sentences))] = failed[..] else {
+        let [
+            (Tested::Function(Function::SetSuspendMode), CheckVerdict::Fails(sentences)),
+            (Tested::Rule(rule), CheckVerdict::Fails(_)),
+        ] = &failed[..]
+        else {
             panic!("{failed:?}");
         };
+        assert_eq!(rule, "wrong-mode");
         assert_eq!(sentences.len(), 1, "{sentences:?}");
-        assert!(verdicts.0[&Function::CpuOn].works());
+        let verdict = |name| verdicts.0.get(&Tested::from_name(name).expect("a name"));
+        assert!(verdict("CPU_ON").expect("a verdict").works());
+        assert_eq!(verdict("wrong-address"), Some(&CheckVerdict::Tolerated));
         // The log lists SYSTEM_OFF, which was not called.
-        assert_eq!(verdicts.0.get(&Function::SystemOff), None);
+        assert_eq!(verdict("SYSTEM_OFF"), None);
         let mut json = Vec::new();
         verdicts.write(&mut json).expect("written");
         assert_eq!(Verdicts::read(&json), Some(verdicts));

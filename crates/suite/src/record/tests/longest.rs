@@ -16,6 +16,7 @@ use crate::measure::{
 };
 use crate::model::*;
 use crate::plan::sweep_values::SweepValues;
+use crate::scenarios::rules;
 use crate::testing::synthetic;
 
 const MOST: u64 = u64::MAX;
@@ -158,7 +159,7 @@ fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
 fn longest_check() -> Check {
     Check {
         function: longest(&Function::ALL),
-        probe: longest(&Probe::ALL),
+        rule: longest(&rules().collect::<Vec<_>>()),
         value: Some(u32::MAX),
         cpus: CpuIndex::all(CPU_MAX).collect(),
         promised: Some(false),
@@ -286,7 +287,7 @@ pub(super) fn longest_run() -> Run {
     let fitness = Scenario {
         status: Status::Failed(Failure::CheckFailed {
             function: longest(&Function::ALL),
-            probe: longest(&Probe::ALL),
+            rule: longest(&rules().collect::<Vec<_>>()),
             failed: u32::MAX,
         }),
         checks: [longest_check()].into(),

@@ -7,7 +7,7 @@ use crate::measure::{
     ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase,
     TimeSource,
 };
-use crate::model::{Check, CheckEnd, CpuSet, Function, Probe, Skip};
+use crate::model::{Check, CheckEnd, CpuSet, Function, Rule, Skip};
 use hardware::board::{CpuIndex, Mpidr};
 
 use crate::bench::Setting;
@@ -15,6 +15,29 @@ use crate::bench::trials::last_other_before;
 
 /// A call's return value: the low word of X0.
 pub(super) type Answer = i32;
+
+pub(super) const ARRIVES: &Rule = &Rule {
+    key: "arrives",
+    title: "CPU arrives",
+    permitted: Some("SUCCESS"),
+    statement: "The CPU starts at the entry point, with the context ID in X0.",
+    ..Rule::NONE
+};
+
+pub(super) const IS_OFF: &Rule = &Rule {
+    key: "is-off",
+    title: "OFF",
+    permitted: Some("OFF"),
+    statement: "AFFINITY_INFO returns OFF for a CPU that is off.",
+    ..Rule::NONE
+};
+
+pub(super) const GOES_OFF: &Rule = &Rule {
+    key: "goes-off",
+    title: "CPU turns off",
+    statement: "The call does not return, and the CPU powers down.",
+    ..Rule::NONE
+};
 
 /// The machine, and the checks made so far.
 pub(super) struct Fitness<'m> {
@@ -30,7 +53,7 @@ pub(super) struct Fitness<'m> {
 #[derive(Clone, Copy)]
 pub(super) struct CheckedCall {
     function: Function,
-    probe: Probe,
+    rule: &'static Rule,
     /// The value that the check is about, such as a power level.
     value: Option<u32>,
     /// The CPU that the check is about.
@@ -39,10 +62,10 @@ pub(super) struct CheckedCall {
 
 impl CheckedCall {
     /// Returns a call that concerns no particular CPU.
-    pub(super) const fn new(function: Function, probe: Probe) -> Self {
+    pub(super) const fn new(function: Function, rule: &'static Rule) -> Self {
         Self {
             function,
-            probe,
+            rule,
             value: None,
             cpu: None,
         }
@@ -108,6 +131,16 @@ impl Fitness<'_> {
         }
     }
 
+    /// Prints the function that is about to be called on the lead, and its arguments.
+    pub(super) fn announce_call(
+        &mut self,
+        function: Function,
+        [first, second, third]: &[u64; 3],
+    ) -> fmt::Result {
+        let name = function.name();
+        writeln!(self.out, "  {name} {first:#x} {second:#x} {third:#x} ...")
+    }
+
     /// Calls a function on the lead.
     pub(super) fn call_firmware(&mut self, function: Function, arguments: [u64; 3]) -> Answer {
         self.machine.call_firmware(function.id(), arguments) as Answer
@@ -154,11 +187,11 @@ impl Fitness<'_> {
         for cpu in lost.iter().filter(|cpu| !before.contains(*cpu)) {
             let outcome = &outcomes[cpu.index()];
             if let ActionEnd::Lost(loss) = outcome.end
-                && let Some((function, probe)) = failed_call(loss)
+                && let Some((function, rule)) = failed_call(loss)
             {
                 let check = Check {
                     answer: returned(loss),
-                    ..Check::new(function, probe, no_effect(outcome))
+                    ..Check::new(function, rule, no_effect(outcome))
                 };
                 self.add_check_for(cpu, check);
                 has_failed = true;
@@ -174,7 +207,7 @@ impl Fitness<'_> {
             answer: Some(answer),
             ..Check::new(
                 call.function,
-                call.probe,
+                call.rule,
                 end_of(permitted.contains(&answer)),
             )
         };
@@ -188,31 +221,31 @@ impl Fitness<'_> {
     pub(super) fn not_tried(
         &mut self,
         function: Function,
-        probe: Probe,
+        rule: &'static Rule,
         power_state: Option<u32>,
         why: Skip,
     ) {
         let why = self.setting.states.explain(why);
         self.add_check(Check {
             value: power_state,
-            ..Check::new(function, probe, CheckEnd::NotTried(why))
+            ..Check::new(function, rule, CheckEnd::NotTried(why))
         });
     }
 }
 
 /// Returns the function that failed, and how, if a CPU was lost before or after the call under
 /// test.
-pub(super) const fn failed_call(loss: Loss) -> Option<(Function, Probe)> {
+pub(super) const fn failed_call(loss: Loss) -> Option<(Function, &'static Rule)> {
     match (loss.phase, loss.cause) {
         (RoundPhase::TurnOn | RoundPhase::Arrive | RoundPhase::Begin, _) => {
-            Some((Function::CpuOn, Probe::Arrives))
+            Some((Function::CpuOn, ARRIVES))
         }
         (RoundPhase::Finish, _) => None,
         // It was AFFINITY_INFO, not CPU_OFF, that returned a wrong value.
         (RoundPhase::TurnOff, Cause::Firmware(_) | Cause::OffTooEarly) => {
-            Some((Function::AffinityInfo, Probe::IsOff))
+            Some((Function::AffinityInfo, IS_OFF))
         }
-        (RoundPhase::TurnOff, _) => Some((Function::CpuOff, Probe::GoesOff)),
+        (RoundPhase::TurnOff, _) => Some((Function::CpuOff, GOES_OFF)),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use core::fmt;
 
-use crate::model::{Check, CheckEnd, Function, Probe};
+use crate::model::{Check, CheckEnd, Function, Rule};
 use hardware::spec::smccc::VERSION_1_1;
 use smccc::arch;
 use smccc::psci::{PSCI_FEATURES, SuspendMode, error};
 
 use super::checks::{Answer, CheckedCall, Fitness, end_of};
+use super::group::Group;
 
 /// A function ID in PSCI's range that no version of PSCI uses.
 const RESERVED: u64 = 0x8400_001f;
@@ -15,9 +16,76 @@ const RESERVED: u64 = 0x8400_001f;
 /// The highest affinity level for which AFFINITY_INFO is called.
 const LEVELS: u32 = 3;
 
-pub(super) fn check_listings(fitness: &mut Fitness<'_>) -> fmt::Result {
+pub(super) const ANSWER: &Rule = &Rule {
+    key: "answer",
+    title: "permitted value",
+    permitted: Some("a number"),
+    statement: "The call returns one of the values that its section lists.",
+    ..Rule::NONE
+};
+
+const UNKNOWN: &Rule = &Rule {
+    key: "unknown",
+    title: "reserved function",
+    permitted: Some("NOT_SUPPORTED"),
+    statement: "PSCI_FEATURES returns NOT_SUPPORTED for a function that does not exist.",
+    ..Rule::NONE
+};
+
+pub(super) const IS_ON: &Rule = &Rule {
+    key: "is-on",
+    title: "ON",
+    permitted: Some("ON"),
+    statement: "AFFINITY_INFO returns ON for a CPU that is on.",
+    ..Rule::NONE
+};
+
+const LEVEL: &Rule = &Rule {
+    key: "level",
+    title: "ON at level",
+    permitted: Some("ON or INVALID_PARAMETERS"),
+    statement: "AFFINITY_INFO returns ON for a level with a CPU that is on. Since PSCI 1.0, firmware may reject levels above 0 with INVALID_PARAMETERS.",
+    ..Rule::NONE
+};
+
+const OS_INITIATED: &Rule = &Rule {
+    key: "os-initiated",
+    title: "OS-initiated mode",
+    permitted: Some("SUCCESS"),
+    statement: "SET_SUSPEND_MODE accepts OS-initiated mode if the firmware reports that it supports it.",
+    ..Rule::NONE
+};
+
+pub(super) const PLATFORM: &Rule = &Rule {
+    key: "platform",
+    title: "platform mode",
+    permitted: Some("SUCCESS"),
+    statement: "SET_SUSPEND_MODE accepts platform-coordinated mode if all other CPUs are off.",
+    ..Rule::NONE
+};
+
+/// The calls on the lead that have no side effects.
+pub(super) const LISTINGS: Group = Group {
+    rules: &[
+        Rule::LISTED,
+        ANSWER,
+        UNKNOWN,
+        IS_ON,
+        LEVEL,
+        OS_INITIATED,
+        PLATFORM,
+    ],
+    check: check_listings,
+    ..Group::NONE
+};
+
+fn check_listings(fitness: &mut Fitness<'_>) -> fmt::Result {
     fitness.announce(Function::PsciFeatures, None)?;
     for function in Function::ALL {
+        // Another check decides whether MIGRATE is called.
+        if function == Function::Migrate {
+            continue;
+        }
         check_listing(fitness, function);
         if is_called(fitness, function) {
             fitness.announce(function, None)?;
@@ -57,7 +125,7 @@ impl Fitness<'_> {
 }
 
 /// Adds a check for a function that is listed but never called, or that is missing from the list.
-fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
+pub(super) fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
     let listing = fitness.listing(function);
     let is_listed = listing.is_some_and(|answer| answer >= 0);
     let is_missing = listing.is_some() && !is_listed;
@@ -71,7 +139,7 @@ fn check_listing(fitness: &mut Fitness<'_>, function: Function) {
     fitness.checks.push(Check {
         promised: listing.map(|answer| answer >= 0),
         answer: listing,
-        ..Check::new(function, Probe::Listed, end)
+        ..Check::new(function, Rule::LISTED, end)
     });
 }
 
@@ -133,11 +201,11 @@ fn is_called(fitness: &mut Fitness<'_>, function: Function) -> bool {
 /// Calls a function that only returns a value.
 fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
     let lead = fitness.mpidr(fitness.lead()).number();
-    let (probe, arguments) = match function {
+    let (rule, arguments) = match function {
         Function::AffinityInfo => return check_affinity(fitness),
-        Function::PsciFeatures => (Probe::Unknown, [RESERVED, 0, 0]),
-        Function::NodeHwState => (Probe::Answer, [lead, 0, 0]),
-        _ => (Probe::Answer, [0; 3]),
+        Function::PsciFeatures => (UNKNOWN, [RESERVED, 0, 0]),
+        Function::NodeHwState => (ANSWER, [lead, 0, 0]),
+        _ => (ANSWER, [0; 3]),
     };
     let answer = fitness.call_firmware(function, arguments);
     let is_permitted = match function {
@@ -151,7 +219,7 @@ fn check_answer(fitness: &mut Fitness<'_>, function: Function) {
     };
     fitness.add_check(Check {
         answer: Some(answer),
-        ..Check::new(function, probe, end_of(is_permitted))
+        ..Check::new(function, rule, end_of(is_permitted))
     });
 }
 
@@ -162,12 +230,12 @@ fn check_affinity(fitness: &mut Fitness<'_>) {
     let lead = fitness.lead();
     let mpidr = fitness.mpidr(lead).number();
     let at_core = fitness.call_firmware(function, [mpidr, 0, 0]);
-    let call = CheckedCall::new(function, Probe::IsOn).for_cpu(lead);
+    let call = CheckedCall::new(function, IS_ON).for_cpu(lead);
     fitness.add_answer(call, at_core, &[0]);
     for level in 1..=LEVELS {
         let answer = fitness.call_firmware(function, [mpidr, level.into(), 0]);
         let permitted = [0, error::INVALID_PARAMETERS];
-        let call = CheckedCall::new(function, Probe::Level)
+        let call = CheckedCall::new(function, LEVEL)
             .for_cpu(lead)
             .with_value(level);
         fitness.add_answer(call, answer, &permitted);
@@ -180,13 +248,13 @@ fn check_modes(fitness: &mut Fitness<'_>) -> fmt::Result {
         return Ok(());
     }
     fitness.announce(Function::SetSuspendMode, None)?;
-    for (mode, probe) in [
-        (SuspendMode::OsInitiated, Probe::OsInitiated),
-        (SuspendMode::PlatformCoordinated, Probe::Platform),
+    for (mode, rule) in [
+        (SuspendMode::OsInitiated, OS_INITIATED),
+        (SuspendMode::PlatformCoordinated, PLATFORM),
     ] {
         let set = fitness.machine.set_suspend_mode(mode);
         let code = set.map_or_else(i64::from, |()| 0);
-        let call = CheckedCall::new(Function::SetSuspendMode, probe);
+        let call = CheckedCall::new(Function::SetSuspendMode, rule);
         fitness.add_answer(call, code as Answer, &[0]);
     }
     Ok(())

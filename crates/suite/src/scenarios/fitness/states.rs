@@ -4,11 +4,12 @@
 use core::fmt;
 
 use crate::measure::{ActionDetails, Outcome, Reason, Rejection, Suspended, Waker};
-use crate::model::{Check, CheckEnd, Function, Probe, Skip};
+use crate::model::{Check, CheckEnd, Function, Rule, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Mismatch;
 
 use super::checks::{Fitness, no_effect};
+use super::group::Group;
 use crate::bench::reached::reached_in;
 use crate::bench::states::UsableState;
 use crate::bench::trials::{TrialVerdict, Trials, helper_of};
@@ -19,19 +20,93 @@ const LEVEL_MAX: u8 = 3;
 /// enters the state.
 const LOSSES: usize = 2;
 
-pub(super) fn check_states(fitness: &mut Fitness<'_>) -> fmt::Result {
+const OWN_TIMER: &Rule = &Rule {
+    key: "own-timer",
+    title: "woken by its timer",
+    permitted: Some("SUCCESS"),
+    statement: "The interrupt of the CPU's timer, which is pending and enabled, wakes the CPU.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+const SGI: &Rule = &Rule {
+    key: "sgi",
+    title: "woken by an SGI",
+    permitted: Some("SUCCESS"),
+    statement: "An SGI to the CPU wakes it.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+const FRAME: &Rule = &Rule {
+    key: "frame",
+    title: "woken by timer frame",
+    permitted: Some("SUCCESS"),
+    statement: "The interrupt of the memory-mapped timer wakes the CPU that it targets.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+const RISES: &Rule = &Rule {
+    key: "rises",
+    title: "rises after",
+    statement: "A suspend to the state increases its count by one, and its residency by the time spent in it.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+const TIMER_KEPT: &Rule = &Rule {
+    key: "timer-kept",
+    title: "keeps timer",
+    statement: "Standby retains the CPU's context, including the settings of its timer.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+const INTERRUPTS_KEPT: &Rule = &Rule {
+    key: "interrupts-kept",
+    title: "keeps SGIs and PPIs",
+    statement: "Standby retains the CPU's context, including the settings of its SGIs and PPIs.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+const VECTORS_KEPT: &Rule = &Rule {
+    key: "vectors-kept",
+    title: "keeps VBAR",
+    statement: "Standby retains the CPU's context, including VBAR_ELx.",
+    is_of_state: true,
+    ..Rule::NONE
+};
+
+/// CPU_SUSPEND to each declared state.
+pub(super) const STATES: Group = Group {
+    rules: &[
+        OWN_TIMER,
+        SGI,
+        FRAME,
+        RISES,
+        TIMER_KEPT,
+        INTERRUPTS_KEPT,
+        VECTORS_KEPT,
+    ],
+    check: check_states,
+    ..Group::NONE
+};
+
+fn check_states(fitness: &mut Fitness<'_>) -> fmt::Result {
     let states = fitness.setting.states;
     let function = Function::CpuSuspend;
     if fitness.facts().gic.is_none() {
-        fitness.not_tried(function, Probe::OwnTimer, None, Skip::NoGic);
+        fitness.not_tried(function, OWN_TIMER, None, Skip::NoGic);
         return Ok(());
     }
     if states.accepted.is_empty() {
-        fitness.not_tried(function, Probe::OwnTimer, None, Skip::NoIdleState);
+        fitness.not_tried(function, OWN_TIMER, None, Skip::NoIdleState);
     }
     for state in &states.foreign {
         let why = Skip::OtherFormat(states.format);
-        fitness.not_tried(function, Probe::OwnTimer, Some(*state), why);
+        fitness.not_tried(function, OWN_TIMER, Some(*state), why);
     }
     // Check the shallowest states first.
     for level in 0..=LEVEL_MAX {
@@ -49,15 +124,12 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
     let lead = fitness.lead();
     let lost_before = fitness.count_lost();
     for cpu in fitness.others() {
-        for (probe, waker) in [
-            (Probe::OwnTimer, Waker::TimerTrial),
-            (Probe::Sgi, Waker::Helper(lead)),
-        ] {
+        for (rule, waker) in [(OWN_TIMER, Waker::TimerTrial), (SGI, Waker::Helper(lead))] {
             // In a state that stops the CPU's own timer, the timer is not expected to wake the CPU.
-            let is_meant = probe != Probe::OwnTimer || !state.timer_stops;
+            let is_meant = rule != OWN_TIMER || !state.timer_stops;
             let may_try = fitness.count_lost() - lost_before < LOSSES;
             if is_meant && may_try && !fitness.machine.is_lost(cpu) {
-                check_waker(fitness, cpu, state, (probe, waker));
+                check_waker(fitness, cpu, state, (rule, waker));
             }
         }
     }
@@ -69,14 +141,9 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
     let helper = helper_of(fitness.machine, setting.cpus, setting.plan, lead);
     match helper {
         Some(helper) => {
-            check_waker(fitness, lead, state, (Probe::Sgi, Waker::Helper(helper)));
+            check_waker(fitness, lead, state, (SGI, Waker::Helper(helper)));
             if fitness.facts().frame.is_ok() {
-                check_waker(
-                    fitness,
-                    lead,
-                    state,
-                    (Probe::Frame, Waker::FrameTrial(helper)),
-                );
+                check_waker(fitness, lead, state, (FRAME, Waker::FrameTrial(helper)));
             }
         }
         None => {
@@ -85,14 +152,14 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
                 1 => Skip::OneCpu,
                 _ => Skip::NoHelper,
             };
-            fitness.not_tried(Function::CpuSuspend, Probe::Sgi, power_state, why);
+            fitness.not_tried(Function::CpuSuspend, SGI, power_state, why);
         }
     }
     // If all other CPUs are lost, no CPU is known to return from this state. If the lead did not
     // return, the results would be lost.
     let may_suspend = helper.is_some() || fitness.setting.cpus.len() == 1;
     if may_suspend && !state.timer_stops && fitness.timers_wake(state) {
-        check_waker(fitness, lead, state, (Probe::OwnTimer, Waker::OwnTimers));
+        check_waker(fitness, lead, state, (OWN_TIMER, Waker::OwnTimers));
     }
 }
 
@@ -104,21 +171,21 @@ impl Fitness<'_> {
 
     /// Returns true unless a CPU's own timer has failed to wake it from this state.
     fn timers_wake(&self, state: UsableState) -> bool {
-        let mut trials = self.checks_of(Probe::OwnTimer, state);
+        let mut trials = self.checks_of(OWN_TIMER, state);
         !trials.any(Check::has_failed)
     }
 
     /// Returns true if the CPU has this check for this state.
-    fn is_checked(&self, cpu: CpuIndex, probe: Probe, state: UsableState) -> bool {
-        let mut checks = self.checks_of(probe, state);
+    fn is_checked(&self, cpu: CpuIndex, rule: &'static Rule, state: UsableState) -> bool {
+        let mut checks = self.checks_of(rule, state);
         checks.any(|check| check.cpus.contains(cpu))
     }
 
     /// Returns the checks of this kind that were made for this state.
-    fn checks_of(&self, probe: Probe, state: UsableState) -> impl Iterator<Item = &Check> {
+    fn checks_of(&self, rule: &'static Rule, state: UsableState) -> impl Iterator<Item = &Check> {
         let value = Some(state.power_state);
         let checks = self.checks.iter();
-        checks.filter(move |check| check.probe == probe && check.value == value)
+        checks.filter(move |check| check.rule == rule && check.value == value)
     }
 
     /// Returns the result of a suspend from which the CPU was not woken as expected.
@@ -141,7 +208,7 @@ fn check_waker(
     fitness: &mut Fitness<'_>,
     cpu: CpuIndex,
     state: UsableState,
-    (probe, waker): (Probe, Waker),
+    (rule, waker): (&'static Rule, Waker),
 ) {
     let has_statistics = fitness.facts().stat;
     let lost_before = fitness.lost();
@@ -157,7 +224,7 @@ fn check_waker(
         let why = CheckEnd::NotTried(Skip::NotTried { mpidr, power_state });
         let check = Check {
             value: Some(power_state),
-            ..Check::new(Function::CpuSuspend, probe, why)
+            ..Check::new(Function::CpuSuspend, rule, why)
         };
         fitness.add_check_for(cpu, check);
         return;
@@ -177,7 +244,7 @@ fn check_waker(
         } else {
             None
         },
-        ..Check::new(Function::CpuSuspend, probe, end)
+        ..Check::new(Function::CpuSuspend, rule, end)
     };
     fitness.add_check_for(cpu, check);
     if end == CheckEnd::Works {
@@ -205,20 +272,20 @@ fn add_context(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState, out
         CheckEnd::ContextLost
     };
     let vectors_kept = if state.powerdown { None } else { kept.vectors };
-    for (probe, is_kept) in [
-        (Probe::TimerKept, Some(kept.timer)),
-        (Probe::InterruptsKept, Some(kept.private_interrupts)),
-        (Probe::VectorsKept, vectors_kept),
+    for (rule, is_kept) in [
+        (TIMER_KEPT, Some(kept.timer)),
+        (INTERRUPTS_KEPT, Some(kept.private_interrupts)),
+        (VECTORS_KEPT, vectors_kept),
     ] {
         let Some(is_kept) = is_kept else { continue };
-        if fitness.is_checked(cpu, probe, state) {
+        if fitness.is_checked(cpu, rule, state) {
             continue;
         }
         let check = Check {
             value: Some(state.power_state),
             ..Check::new(
                 Function::CpuSuspend,
-                probe,
+                rule,
                 if is_kept { CheckEnd::Works } else { if_lost },
             )
         };
@@ -263,7 +330,7 @@ fn add_statistics(
     ] {
         let check = Check {
             value: Some(state.power_state),
-            ..Check::new(function, Probe::Rises, end)
+            ..Check::new(function, RISES, end)
         };
         fitness.add_check_for(cpu, check);
     }

@@ -1,12 +1,14 @@
 //! Tests the `fitness` scenario on the fake machine.
 
 use crate::measure::{Cause, Loss, RoundPhase};
-use crate::model::{Check, CheckEnd, Probe};
+use crate::model::{Check, CheckEnd, Rule};
 use hardware::spec::pmf::{ReadError, Stamps};
 use hardware::spec::psci::ReturnCode;
 use smccc::psci::error::{DENIED, NOT_SUPPORTED};
 
 use super::*;
+use crate::scenarios::rules;
+use crate::testing::documented::check_table;
 
 const STANDBY: u32 = 1;
 
@@ -19,12 +21,12 @@ impl Ran {
         &self.of(ScenarioId::named("fitness")).checks
     }
 
-    /// Returns the function, the probe and the CPUs of each failed check.
-    fn failed_checks(&self) -> Vec<(Function, Probe, Vec<usize>)> {
+    /// Returns the function, the rule's key and the CPUs of each failed check.
+    fn failed_checks(&self) -> Vec<(Function, &'static str, Vec<usize>)> {
         let failed = self.checks().iter().filter(|check| check.has_failed());
         let cpus = |check: &Check| check.cpus.iter().map(CpuIndex::index).collect();
         failed
-            .map(|check| (check.function, check.probe, cpus(check)))
+            .map(|check| (check.function, check.rule.key, cpus(check)))
             .collect()
     }
 }
@@ -45,59 +47,59 @@ fn correct_firmware_passes_every_check() {
     let ran = check(Fake::new(8), "fitness=destructive");
     assert_eq!(ran.failed_checks(), []);
     assert_eq!(ran.statuses(), [Status::Passed]);
-    for (function, probe, cpus) in [
-        (Function::CpuOn, Probe::Arrives, 7),
-        (Function::CpuOn, Probe::Pending, 7),
-        (Function::CpuOn, Probe::AlreadyOn, 8),
-        (Function::CpuOff, Probe::GoesOff, 7),
-        (Function::AffinityInfo, Probe::IsOn, 8),
-        (Function::AffinityInfo, Probe::IsOff, 7),
-        (Function::CpuSuspend, Probe::Sgi, 8),
-        (Function::CpuSuspend, Probe::OwnTimer, 8),
-        (Function::CpuSuspend, Probe::TimerKept, 8),
-        (Function::CpuSuspend, Probe::InterruptsKept, 8),
-        (Function::CpuOn, Probe::Again, 1),
-        (Function::CpuOn, Probe::WrongAddress, 1),
-        (Function::CpuOn, Probe::WrongMpidr, 0),
+    for (function, rule, cpus) in [
+        (Function::CpuOn, "arrives", 7),
+        (Function::CpuOn, "pending", 7),
+        (Function::CpuOn, "already-on", 8),
+        (Function::CpuOff, "goes-off", 7),
+        (Function::AffinityInfo, "is-on", 8),
+        (Function::AffinityInfo, "is-off", 7),
+        (Function::CpuSuspend, "sgi", 8),
+        (Function::CpuSuspend, "own-timer", 8),
+        (Function::CpuSuspend, "timer-kept", 8),
+        (Function::CpuSuspend, "interrupts-kept", 8),
+        (Function::CpuOn, "again", 1),
+        (Function::CpuOn, "wrong-address", 1),
+        (Function::CpuOn, "wrong-mpidr", 0),
     ] {
-        let is_same = |check: &&Check| (check.function, check.probe) == (function, probe);
+        let is_same = |check: &&Check| (check.function, check.rule.key) == (function, rule);
         let Some(check) = ran.checks().iter().find(is_same) else {
-            panic!("{function:?} {probe:?}");
+            panic!("{function:?} {rule:?}");
         };
         assert_eq!(check.end, CheckEnd::Works, "{check:?}");
         assert_eq!(check.cpus.iter().count(), cpus, "{check:?}");
     }
     // There are two states and ten pauses.
-    let count = |probe| {
+    let count = |rule| {
         let checks = ran.checks().iter();
-        checks.filter(|check| check.probe == probe).count()
+        checks.filter(|check| check.rule.key == rule).count()
     };
-    assert_eq!((count(Probe::Sgi), count(Probe::Again)), (2, 10));
+    assert_eq!((count("sgi"), count("again")), (2, 10));
 }
 
 #[test]
 fn wrong_arguments_are_only_passed_if_requested() {
     let ran = check(Fake::new(2), "");
-    let wrong = [Probe::WrongMpidr, Probe::WrongAddress, Probe::WrongMode];
+    let wrong = ["wrong-mpidr", "wrong-address", "wrong-mode"];
     assert!(
         !ran.checks()
             .iter()
-            .any(|check| wrong.contains(&check.probe))
+            .any(|check| wrong.contains(&check.rule.key))
     );
 }
 
 #[test]
 fn each_wrong_answer_fails_its_own_check() {
-    for (function, code, probe, cpus) in [
-        (Function::PsciVersion, 0x1_0005, Probe::Answer, &[][..]),
-        (Function::MigrateInfoType, 3, Probe::Answer, &[]),
-        (Function::CpuOn, DENIED, Probe::AlreadyOn, &[0, 1, 2]),
+    for (function, code, rule, cpus) in [
+        (Function::PsciVersion, 0x1_0005, "answer", &[][..]),
+        (Function::MigrateInfoType, 3, "answer", &[]),
+        (Function::CpuOn, DENIED, "already-on", &[0, 1]),
     ] {
-        let ran = check(Fake::new(3).with_answers(answering(function, code)), "");
-        assert_eq!(ran.failed_checks(), [(function, probe, cpus.to_vec())]);
+        let ran = check(Fake::new(2).with_answers(answering(function, code)), "");
+        assert_eq!(ran.failed_checks(), [(function, rule, cpus.to_vec())]);
         let first = Failure::CheckFailed {
             function,
-            probe,
+            rule: Rule::named(rule),
             failed: 1,
         };
         assert_eq!(ran.failure(), Some(first));
@@ -116,7 +118,7 @@ fn mandatory_function_that_is_not_listed_is_missing() {
         }
     };
     let ran = check(Fake::new(2).with_answers(answer), "");
-    let expected = (Function::CpuOff, Probe::Listed, Vec::new());
+    let expected = (Function::CpuOff, "listed", Vec::new());
     assert_eq!(ran.failed_checks(), [expected]);
 }
 
@@ -132,17 +134,14 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
         }
     });
     let ran = check(fake, "");
-    let expected = (Function::CpuOn, Probe::Arrives, [2].to_vec());
+    let expected = (Function::CpuOn, "arrives", [2].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
     let mut checks = ran.checks().iter();
     let failed = checks.find(|check| check.has_failed());
     assert_eq!(failed.expect("a failed check").answer, Some(0));
     assert_eq!(ran.totals.lost, 1);
     // The other CPUs are still checked.
-    let mut by_sgi = ran
-        .checks()
-        .iter()
-        .filter(|check| check.probe == Probe::Sgi);
+    let mut by_sgi = ran.checks().iter().filter(|check| check.rule.key == "sgi");
     assert!(by_sgi.all(|check| check.cpus.iter().count() == 3));
 }
 
@@ -152,35 +151,31 @@ fn cpu_that_does_not_arrive_is_named_with_the_code_of_cpu_on() {
 fn loss_before_or_after_the_suspend_is_that_calls_failure() {
     let firmware = Cause::Firmware(ReturnCode::from(Error::Denied));
     for (phase, cause, expected) in [
-        (
-            RoundPhase::TurnOn,
-            firmware,
-            (Function::CpuOn, Probe::Arrives),
-        ),
+        (RoundPhase::TurnOn, firmware, (Function::CpuOn, "arrives")),
         (
             RoundPhase::Arrive,
             Cause::Timeout,
-            (Function::CpuOn, Probe::Arrives),
+            (Function::CpuOn, "arrives"),
         ),
         (
             RoundPhase::Begin,
             Cause::Exception,
-            (Function::CpuOn, Probe::Arrives),
+            (Function::CpuOn, "arrives"),
         ),
         (
             RoundPhase::TurnOff,
             Cause::Timeout,
-            (Function::CpuOff, Probe::GoesOff),
+            (Function::CpuOff, "goes-off"),
         ),
         (
             RoundPhase::TurnOff,
             firmware,
-            (Function::AffinityInfo, Probe::IsOff),
+            (Function::AffinityInfo, "is-off"),
         ),
         (
             RoundPhase::Finish,
             Cause::Exception,
-            (Function::CpuSuspend, Probe::OwnTimer),
+            (Function::CpuSuspend, "own-timer"),
         ),
     ] {
         let loss = Loss { phase, cause };
@@ -213,7 +208,7 @@ fn state_that_loses_two_cpus_is_not_tried_on_more() {
         }
     });
     let ran = check(fake, "");
-    let expected = (Function::CpuSuspend, Probe::Sgi, [1, 2].to_vec());
+    let expected = (Function::CpuSuspend, "sgi", [1, 2].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
     assert_eq!(ran.totals.lost, 2);
 }
@@ -234,10 +229,10 @@ fn only_standby_must_keep_the_context() {
         ran.checks()
             .iter()
             .filter(|check| check.end == check_end)
-            .map(|check| (check.probe, check.value, check.cpus.iter().count()))
+            .map(|check| (check.rule.key, check.value, check.cpus.iter().count()))
             .collect::<Vec<_>>()
     };
-    let lost_interrupts = |power_state| (Probe::InterruptsKept, Some(power_state), 1);
+    let lost_interrupts = |power_state| ("interrupts-kept", Some(power_state), 1);
     assert_eq!(
         checks_with_end(CheckEnd::ContextLost),
         [lost_interrupts(STANDBY)]
@@ -246,7 +241,7 @@ fn only_standby_must_keep_the_context() {
         checks_with_end(CheckEnd::Tolerated),
         [lost_interrupts(CORE), lost_interrupts(CLUSTER)]
     );
-    let expected = (Function::CpuSuspend, Probe::InterruptsKept, [1].to_vec());
+    let expected = (Function::CpuSuspend, "interrupts-kept", [1].to_vec());
     assert_eq!(ran.failed_checks(), [expected]);
 }
 
@@ -275,4 +270,19 @@ fn without_gic_or_second_cpu_checks_are_not_tried() {
     };
     not_tried(Fake::new(2).without_gic(), Skip::NoGic);
     not_tried(Fake::new(1), Skip::OneCpu);
+}
+
+/// The table in the documentation, which UPDATE_EXPECT=1 rewrites.
+#[test]
+fn every_rule_is_documented() {
+    let mut table =
+        std::string::String::from("| rule | what is required | DEN0022F |\n|---|---|---|\n");
+    let mut keys = Vec::new();
+    for rule in rules() {
+        assert!(!keys.contains(&rule.key), "{rule:?} is listed twice");
+        keys.push(rule.key);
+        let section = rule.section.unwrap_or_default();
+        table += &std::format!("| `{}` | {} | {section} |\n", rule.key, rule.statement);
+    }
+    check_table("fitness.md", &table);
 }

@@ -35,6 +35,48 @@ static void enter_with_serror(void)
 	isb();
 }
 
+/* Values of arg= for entry-state. */
+#define IRQ_UNMASKED		0U
+#define CACHES_ON		1U
+#define BIG_ENDIAN		2U
+#define SP_EL0			3U
+#define RESERVED_CLEAR		4U
+#define AT_EL1			5U
+
+/* At boot, the loader decides in which state the payload is entered. */
+static void enter_in_wrong_state(void)
+{
+	el3_state_t *state = get_el3state_ctx(cm_get_context(NON_SECURE));
+	u_register_t spsr = read_ctx_reg(state, CTX_SPSR_EL3);
+
+	switch (pb_fault_arg()) {
+	case IRQ_UNMASKED:
+		spsr &= ~(DAIF_IRQ_BIT << SPSR_DAIF_SHIFT);
+		break;
+	case CACHES_ON:
+		write_sctlr_el2(read_sctlr_el2() | SCTLR_C_BIT);
+		break;
+	case BIG_ENDIAN:
+		write_sctlr_el2(read_sctlr_el2() | SCTLR_EE_BIT);
+		break;
+	case SP_EL0:
+		spsr &= ~(u_register_t)MODE_SP_ELX;
+		break;
+	case RESERVED_CLEAR:
+		write_sctlr_el2(0U);
+		break;
+	case AT_EL1:
+		spsr = SPSR_64(MODE_EL1, MODE_SP_ELX, DISABLE_ALL_EXCEPTIONS);
+		write_hcr_el2(HCR_RW_BIT);
+		write_cnthctl_el2(EL1PCTEN_BIT | EL1PCEN_BIT);
+		break;
+	default:
+		break;
+	}
+	write_ctx_reg(state, CTX_SPSR_EL3, spsr);
+	isb();
+}
+
 void __wrap_cm_prepare_el3_exit_ns(void)
 {
 	unsigned int me = plat_my_core_pos();
@@ -60,6 +102,9 @@ void __wrap_cm_prepare_el3_exit_ns(void)
 		write_hcr_el2(HCR_E2H_BIT | HCR_RW_BIT | HCR_AMO_BIT |
 			      HCR_IMO_BIT | HCR_FMO_BIT);
 		isb();
+		break;
+	case PB_ENTRY_STATE:
+		enter_in_wrong_state();
 		break;
 	case PB_SECURE_INTERRUPT:
 		/*

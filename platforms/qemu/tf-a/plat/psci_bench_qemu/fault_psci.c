@@ -33,6 +33,9 @@
 #define CONTEXT_NEAR		1U
 #define CONTEXT_ONES		2U
 
+/* The CPU that runs the payload's lead. */
+#define BOOT_CPU		0U
+
 /*
  * Value of arg= for suspend-bad-return: return directly, not through the entry
  * point.
@@ -133,7 +136,7 @@ void pb_fault_stall_locked(void)
 	}
 }
 
-static u_register_t cpu_on(struct call *call)
+static u_register_t cpu_on(struct call *call, unsigned int me)
 {
 	int target = plat_core_pos_by_mpidr(call->x1);
 	u_register_t result;
@@ -162,11 +165,21 @@ static u_register_t cpu_on(struct call *call)
 	case PB_CPU_ON_WRONG_CONTEXT:
 		call->x3 = wrong_context(call->x3);
 		break;
+	case PB_CPU_ON_OVERTAKEN:
+		lost[target] = pb_rule_is_any_starting();
+		break;
 	default:
 		break;
 	}
 
+	pb_rule_turned_on((unsigned int)target);
 	result = as_it_is(call);
+	if (pb_fault_is(PB_CPU_ON_TWICE, (unsigned int)target) &&
+	    (me != BOOT_CPU) &&
+	    (((int)result == PSCI_E_ALREADY_ON) ||
+	     ((int)result == PSCI_E_ON_PENDING))) {
+		return PSCI_E_SUCCESS;
+	}
 
 	/*
 	 * The call fails in any case, so no CPU is starting that could be late.
@@ -189,6 +202,11 @@ static u_register_t cpu_off(const struct call *call, unsigned int me)
 	case PB_CPU_OFF_NOT_SUPPORTED:
 	case PB_CPU_OFF_ABSENT:
 		return error(PSCI_E_NOT_SUPPORTED);
+	case PB_CPU_OFF_ONE_BY_ONE:
+		if (pb_rule_is_another_leaving(me)) {
+			return error(PSCI_E_DENIED);
+		}
+		return as_it_is(call);
 	default:
 		return as_it_is(call);
 	}
@@ -200,6 +218,11 @@ static u_register_t features(const struct call *call, unsigned int me)
 	if (((uint32_t)call->x1 == PSCI_CPU_OFF) &&
 	    pb_fault_is(PB_CPU_OFF_ABSENT, me) &&
 	    (pb_fault_strikes(PB_CALL_CPU_OFF, me) != PB_NO_FAULT)) {
+		return error(PSCI_E_NOT_SUPPORTED);
+	}
+	if (pb_fault_is(PB_FEATURE_HIDDEN, me) &&
+	    (((uint32_t)call->x1 & FUNCTION_MASK) == pb_fault_arg()) &&
+	    (pb_fault_strikes(PB_CALL_PSCI, me) != PB_NO_FAULT)) {
 		return error(PSCI_E_NOT_SUPPORTED);
 	}
 
@@ -221,10 +244,19 @@ static u_register_t affinity_info(const struct call *call)
 		return result;
 	}
 
+	/* A CPU that is not suspended has its right state. */
+	if (pb_fault_is(PB_AFFINITY_SUSPENDED_OFF, (unsigned int)target) &&
+	    (pb_core_get((unsigned int)target) != PB_NODE_STANDBY) &&
+	    (pb_core_get((unsigned int)target) != PB_NODE_SUSPENDED)) {
+		return result;
+	}
+
 	switch (pb_fault_strikes(PB_CALL_AFFINITY_INFO,
 				 (unsigned int)target)) {
 	case PB_AFFINITY_NEVER_OFF:
 		return AFF_STATE_ON;
+	case PB_AFFINITY_SUSPENDED_OFF:
+		return AFF_STATE_OFF;
 	case PB_AFFINITY_ERROR:
 		return error(PSCI_E_INVALID_PARAMS);
 	default:
@@ -250,6 +282,7 @@ static void capture_as_since_2_13(void)
 static u_register_t cpu_suspend(struct call *call, unsigned int me)
 {
 	volatile struct pb_fate *fate = pb_fate(me);
+	enum pb_fault fault;
 	u_register_t result;
 
 	/* Standby loses no state, and is not what is measured. */
@@ -258,7 +291,12 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 		return as_it_is(call);
 	}
 
-	switch (pb_fault_strikes(PB_CALL_CPU_SUSPEND, me)) {
+	fault = pb_fault_strikes(PB_CALL_CPU_SUSPEND, me);
+	if (pb_rule_rejects_last(fault, call->x1)) {
+		return error(PSCI_E_DENIED);
+	}
+
+	switch (fault) {
 	case PB_SUSPEND_INVALID_PARAMETERS:
 		return error(PSCI_E_INVALID_PARAMS);
 	case PB_SUSPEND_DENIED:
@@ -322,6 +360,10 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	}
 
 	result = as_it_is(call);
+	if (pb_rule_ignores_rejection(fault, me, result)) {
+		call->x1 = CORE_OFF;
+		result = as_it_is(call);
+	}
 
 	/* It returns if the core has not been down. */
 	fate->sleep = 0U;
@@ -378,14 +420,24 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 	switch (fid) {
 	case PSCI_CPU_ON_AARCH32:
 	case PSCI_CPU_ON_AARCH64:
-		return cpu_on(&call);
+		return cpu_on(&call, me);
 	case PSCI_CPU_OFF:
+		pb_rule_turns_off(me);
 		pb_storm_stop(me);
 		result = cpu_off(&call, me);
 		pb_storm_enter(me);
 		return result;
 	case PSCI_FEATURES:
 		return features(&call, me);
+	case PSCI_SET_SUSPEND_MODE:
+		return pb_rule_mode(me, (unsigned int)x1, as_it_is(&call));
+	case PSCI_MIG_AARCH32:
+	case PSCI_MIG_AARCH64:
+		if (pb_fault_is(PB_MIGRATE_SUCCEEDS, me) &&
+		    (pb_fault_strikes(PB_CALL_PSCI, me) != PB_NO_FAULT)) {
+			return PSCI_E_SUCCESS;
+		}
+		return as_it_is(&call);
 	case PSCI_AFFINITY_INFO_AARCH32:
 	case PSCI_AFFINITY_INFO_AARCH64:
 		return affinity_info(&call);

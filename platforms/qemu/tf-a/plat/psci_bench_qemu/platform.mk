@@ -216,6 +216,7 @@ BL31_SOURCES	+= $(PB_PATH)/fault.c \
 		   $(PB_PATH)/fault_fw_cfg.c \
 		   $(PB_PATH)/fault_power.S \
 		   $(PB_PATH)/fault_psci.c \
+		   $(PB_PATH)/fault_rules.c \
 		   $(PB_PATH)/fault_spec.c \
 		   $(PB_PATH)/fault_storm.c
 

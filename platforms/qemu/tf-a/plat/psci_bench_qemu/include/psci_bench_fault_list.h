@@ -38,6 +38,10 @@
 	      CPU_ON, PB_MICROSECONDS(1000))				\
 	FAULT(CPU_ON_WRONG_CONTEXT, "cpu-on-wrong-context",		\
 	      CPU_ON, PB_ONE_OF(4))					\
+	FAULT(CPU_ON_TWICE, "cpu-on-twice",				\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_OVERTAKEN, "cpu-on-overtaken",			\
+	      CPU_ON, PB_WITHOUT)					\
 	/* CPU_OFF: the caller */					\
 	FAULT(CPU_OFF_DENIED, "cpu-off-denied",				\
 	      CPU_OFF, PB_WITHOUT)					\
@@ -47,10 +51,14 @@
 	      CPU_OFF, PB_WITHOUT)					\
 	FAULT(CPU_OFF_ABSENT, "cpu-off-absent",				\
 	      CPU_OFF, PB_WITHOUT)					\
+	FAULT(CPU_OFF_ONE_BY_ONE, "cpu-off-one-by-one",			\
+	      CPU_OFF, PB_WITHOUT)					\
 	/* AFFINITY_INFO: the CPU that is queried */		\
 	FAULT(AFFINITY_NEVER_OFF, "affinity-never-off",			\
 	      AFFINITY_INFO, PB_WITHOUT)				\
 	FAULT(AFFINITY_ERROR, "affinity-error",				\
+	      AFFINITY_INFO, PB_WITHOUT)				\
+	FAULT(AFFINITY_SUSPENDED_OFF, "affinity-suspended-off",		\
 	      AFFINITY_INFO, PB_WITHOUT)				\
 	/* CPU_SUSPEND to a power-down state: the caller */		\
 	FAULT(SUSPEND_INVALID_PARAMETERS, "suspend-invalid-parameters",	\
@@ -87,7 +95,21 @@
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(STALL_LOCKED, "stall-locked",				\
 	      CPU_SUSPEND, PB_MICROSECONDS(200))			\
+	FAULT(OSI_SIBLING_IGNORED, "osi-sibling-ignored",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(OSI_STANDBY_IGNORED, "osi-standby-ignored",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(OSI_DENIAL_FORGOTTEN, "osi-denial-forgotten",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(OSI_LAST_DENIED, "osi-last-denied",			\
+	      CPU_SUSPEND, PB_WITHOUT)					\
 	/* Any PSCI call: the caller */					\
+	FAULT(MODE_WHILE_ON, "mode-while-on",				\
+	      PSCI, PB_ONE_OF(2))					\
+	FAULT(MIGRATE_SUCCEEDS, "migrate-succeeds",			\
+	      PSCI, PB_WITHOUT)						\
+	FAULT(FEATURE_HIDDEN, "feature-hidden",				\
+	      PSCI, NEEDS_ARG, 0, 0xff)					\
 	FAULT(STALL, "stall",						\
 	      PSCI, PB_MICROSECONDS(200))				\
 	FAULT(SMC_HANG, "smc-hang",					\
@@ -125,6 +147,8 @@
 	      ENTRY, PB_WITHOUT)					\
 	FAULT(SECURE_INTERRUPT, "secure-interrupt",			\
 	      ENTRY, PB_WITHOUT)					\
+	FAULT(ENTRY_STATE, "entry-state",				\
+	      ENTRY, PB_ONE_OF(6))					\
 	/* A tick of EL3's own timer: the CPU that the timer belongs to */	\
 	FAULT(INTERRUPT_STORM, "interrupt-storm",			\
 	      TICK, PB_MICROSECONDS(20))

@@ -109,6 +109,17 @@ uint64_t pb_fault_arg_ticks(void);
 uint64_t pb_fault_arg_or_second(void);
 volatile struct pb_fate *pb_fate(unsigned int pos);
 
+/* fault_rules.c */
+bool pb_rule_ignores_rejection(enum pb_fault fault, unsigned int me,
+			       u_register_t result);
+bool pb_rule_rejects_last(enum pb_fault fault, u_register_t power_state);
+void pb_rule_turned_on(unsigned int pos);
+void pb_rule_turns_off(unsigned int me);
+bool pb_rule_is_any_starting(void);
+u_register_t pb_rule_mode(unsigned int me, unsigned int mode,
+			  u_register_t result);
+bool pb_rule_is_another_leaving(unsigned int me);
+
 /* fault_storm.c */
 void pb_storm_init(void);
 void pb_storm_enter(unsigned int me);

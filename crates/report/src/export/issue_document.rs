@@ -1,0 +1,70 @@
+//! The text of an issue about checks that failed: what was called, on which CPU, what came back, and
+//! what the specification says.
+
+use itertools::Itertools as _;
+use suite::findings::describe_failure;
+use suite::model::Check;
+
+use super::document::Block;
+use super::method::{FIRMWARE, method};
+use super::report_data::Report;
+use crate::analysis::value_text::cpus_text;
+use crate::log::LoggedRun;
+
+/// Returns the issue's blocks; None unless checks failed in every run of the report.
+pub(super) fn issue(report: &Report) -> Option<Vec<Block<'_>>> {
+    let is_plain = report.comparisons.is_empty() && report.history.is_none();
+    let issues: Option<Vec<_>> = report.runs.iter().map(issue_of_run).collect();
+    issues
+        .filter(|issues| is_plain && !issues.is_empty())
+        .map(|issues| issues.into_iter().flatten().collect())
+}
+
+/// Returns the issue about one run; None if no check failed.
+fn issue_of_run<'r>(logged: &LoggedRun) -> Option<Vec<Block<'r>>> {
+    let checks = logged.run.scenarios.iter().flat_map(|one| &one.checks);
+    let failed: Vec<&Check> = checks.filter(|check| check.has_failed()).collect();
+    let functions = failed.iter().map(|check| check.function.name()).unique();
+    let title = match functions.collect_vec()[..] {
+        [] => return None,
+        [function] => format!("{function} does not work as specified"),
+        ref several => format!("{} do not work as specified", several.join(", ")),
+    };
+    let where_found = method(logged)
+        .into_iter()
+        .filter(|(name, _)| ["Board", "CPUs", FIRMWARE, "PSCI", "Payload"].contains(name))
+        .collect();
+    let mut blocks = vec![Block::Title(title)];
+    for check in failed {
+        blocks.push(Block::Heading(format!(
+            "{}: {}",
+            check.function.name(),
+            check.rule.title
+        )));
+        blocks.push(Block::Definitions(describe(logged, check)));
+    }
+    blocks.push(Block::Heading("Found on".to_owned()));
+    blocks.push(Block::Definitions(where_found));
+    Some(blocks)
+}
+
+fn describe(logged: &LoggedRun, check: &Check) -> Vec<(&'static str, String)> {
+    let function = check.function.name();
+    let argument = match check.value_text() {
+        Some(value) => format!(", {value}"),
+        None => String::new(),
+    };
+    let mut lines = vec![(
+        "Called",
+        format!("{function} ({:#010x}){argument}", check.function.id()),
+    )];
+    if !check.cpus.is_empty() {
+        lines.push(("CPU", cpus_text(&logged.run, check.cpus.iter())));
+    }
+    lines.push(("What happened", describe_failure(check)));
+    lines.push((
+        "Specification",
+        format!("{} ({})", check.rule.statement, check.section()),
+    ));
+    lines
+}

@@ -1,0 +1,63 @@
+//! In OS-initiated mode, a CPU whose request was denied is running, so its level stays on.
+
+use core::fmt;
+
+use super::checks::Fitness;
+use super::group::Group;
+use super::requests::{Permitted, states_above_core};
+use super::sibling_runs::SIBLING_RUNS;
+use crate::measure::{Part, Participants, Roles};
+use crate::model::{Function, Rule};
+use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
+
+const AFTER_DENIAL: &Rule = &Rule {
+    key: "after-denial",
+    title: "after sibling was denied",
+    permitted: Some("DENIED"),
+    statement: "A CPU whose CPU_SUSPEND is denied keeps running. In OS-initiated mode, a later \
+                request of another CPU for their common level is therefore DENIED.",
+    section: Some("4.2.3.2"),
+    is_of_state: true,
+};
+
+/// The requests of two CPUs in one cluster, one after the other.
+pub(super) const GROUP: Group = Group {
+    rules: &[AFTER_DENIAL],
+    check,
+    ..Group::NONE
+};
+
+fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    let permitted = Permitted {
+        required: &[DENIED],
+        tolerated: &[INVALID_PARAMETERS],
+    };
+    fitness.in_os_initiated_mode(|fitness| {
+        let Some(state) = states_above_core(fitness.setting.states).next() else {
+            return Ok(());
+        };
+        let Some([denied, cpu]) = fitness.siblings_elsewhere() else {
+            return fitness.lacks_cpus(Function::CpuSuspend, AFTER_DENIAL);
+        };
+        let first = Part {
+            action: state.action(),
+            call: 0,
+        };
+        let roles = Roles::new([(denied, first), (cpu, fitness.late_part(state))]);
+        let round = fitness.request_round(Participants::Pair(denied, cpu), state, roles);
+        fitness.announce(Function::CpuSuspend, Some(state.power_state))?;
+        if !fitness.run_requests(&round) {
+            return Ok(());
+        }
+        let was_denied = fitness.outcomes[denied.index()]
+            .code
+            .is_some_and(|code| code < 0);
+        // If the first request succeeded although the other CPU was running, there is no denial.
+        if was_denied {
+            fitness.add_request(AFTER_DENIAL, (cpu, state), permitted);
+        } else {
+            fitness.add_request(SIBLING_RUNS, (denied, state), permitted);
+        }
+        Ok(())
+    })
+}
