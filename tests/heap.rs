@@ -10,7 +10,9 @@ use hardware::devices::its::NoLpi;
 use hardware::spec::pmf::Stamp;
 use smccc::psci::{Error, SuspendMode};
 use suite::bench::Needs;
-use suite::measure::{EntryState, Facts, Identity, Loss, Machine, Outcome, Round, Tally};
+use suite::measure::{
+    EntryState, Facts, Identity, Loss, Machine, Outcome, RecentCall, Round, Tally,
+};
 use suite::model::{Cpu, Run};
 use suite::plan::{Plan, ScenarioId};
 use suite::testing::fake::Fake;
@@ -146,6 +148,10 @@ impl Machine for Watched {
 
     fn entry_point(&self) -> u64 {
         self.fake.entry_point()
+    }
+
+    fn recent_call(&self, cpu: CpuIndex, age: usize) -> Option<RecentCall> {
+        self.fake.recent_call(cpu, age)
     }
 
     fn entry_state(&self, cpu: CpuIndex) -> Option<EntryState> {

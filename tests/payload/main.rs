@@ -18,6 +18,7 @@ mod masked_time;
 mod matrix;
 mod secure_payload;
 mod settling;
+mod stress;
 mod sweeps;
 mod timer;
 mod wake;

@@ -15,6 +15,7 @@ use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
+use crate::machine::round::stress::StressState;
 
 /// The state shared by the lead and one other CPU.
 pub type CpuHandover = sync::Handover<Order, Outcome, Tally>;
@@ -39,6 +40,7 @@ pub struct CpuChannel {
     /// flag.
     pub timer_is_proven: AtomicBool,
     pub identity: Once<Identity>,
+    pub stress: StressState,
     pub handover: CpuHandover,
 }
 
@@ -66,6 +68,7 @@ impl CpuChannel {
             stress_buffer,
             timer_is_proven: AtomicBool::new(false),
             identity: Once::new(),
+            stress: StressState::default(),
             handover: CpuHandover::new(tally),
         }
     }

@@ -33,7 +33,7 @@ use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
     Action, ActionDetails, ActionEnd, AfterRound, Cause, EntryState, Facts, Identity, Loss,
-    Machine, NoCpuOff, Outcome, Round, RoundPhase, Tally, Waker,
+    Machine, NoCpuOff, Outcome, RECENT_CALLS, RecentCall, Round, RoundPhase, Tally, Task, Waker,
 };
 use suite::plan::Plan;
 
@@ -44,6 +44,7 @@ use crate::machine::gic::secure_interrupt;
 use crate::machine::round::channel::{CpuChannel, CpuHandover, cause_of};
 use crate::machine::round::cpu_states::{CpuState, CpuStates};
 use crate::machine::round::participant::Participant;
+use crate::machine::round::stress;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 use crate::machine::{boot_marks, console};
 
@@ -426,6 +427,9 @@ impl Lead {
         // or up.
         self.waiter().sleep_until(start + orders.quiet_end());
         self.release_participants(orders);
+        if round.action().is_stress() {
+            self.bring_all_back(orders);
+        }
         if let Some(fallback) = orders.lead_fallback() {
             self.wake_late_cpus(start + fallback);
         }
@@ -433,6 +437,18 @@ impl Lead {
         if round.afterwards == AfterRound::Off || round.action().turns_off() {
             self.collect_power_offs(orders, outcomes);
         }
+    }
+
+    /// Turns on each CPU that is off after random calls, until all CPUs have finished, or for as long
+    /// as a CPU may take to arrive.
+    fn bring_all_back(&self, orders: &OrderBook<'_>) {
+        let deadline = self.deadline_of(RoundPhase::Arrive);
+        self.begin_phase(RoundPhase::Arrive, deadline);
+        self.waiter().poll(deadline, || {
+            let mut others = self.participants(orders);
+            let is_missing = others.any(|channel| !stress::bring_back(self.own, channel));
+            (!is_missing).then_some(())
+        });
     }
 
     /// Informs the other CPUs, except the helper, that the lead has returned.
@@ -620,6 +636,9 @@ impl Machine for Lead {
         let since = self.waiter().now();
         self.give_orders(&orders, outcomes);
         self.wait_until_ready(&orders, outcomes);
+        if let Task::Stress(stress) = &round.task {
+            stress::prepare(self.channels, stress, |cpu| orders.participates(cpu));
+        }
         if let Some(target) = round.roles.turned_on() {
             // The CPU stays on until both callers have called.
             self.channels[target.index()].give_first_order(Order {
@@ -696,6 +715,14 @@ impl Machine for Lead {
 
     fn identity(&self, cpu: CpuIndex) -> Option<Identity> {
         self.channels.get(cpu.index())?.identity.get().copied()
+    }
+
+    fn recent_call(&self, cpu: CpuIndex, age: usize) -> Option<RecentCall> {
+        self.channels
+            .get(cpu.index())?
+            .stress
+            .recent_call(age)
+            .filter(|_| age < RECENT_CALLS)
     }
 
     fn entry_state(&self, cpu: CpuIndex) -> Option<EntryState> {

@@ -9,5 +9,6 @@ pub mod lead_watch;
 pub mod participant;
 pub mod secondary;
 mod sgi;
+pub mod stress;
 mod suspend_load;
 pub mod timer_load;

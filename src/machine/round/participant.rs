@@ -31,7 +31,7 @@ use crate::machine::memory::probe;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
 use crate::machine::round::lead_watch::LeadWatch;
-use crate::machine::round::{interrupted, suspend_load, timer_load};
+use crate::machine::round::{interrupted, stress, suspend_load, timer_load};
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
@@ -158,7 +158,7 @@ impl Participant {
                 }
             }
             Action::Help => self.help_others(order, await_start),
-            Action::Interrupt | Action::Expire => self.observe(order, await_start),
+            Action::Interrupt | Action::Expire | Action::Stress => self.observe(order, await_start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: ActionEnd::ReadBack,
                 returned_at: CounterValue::new(self.parts.waiter.now()),
@@ -534,11 +534,19 @@ impl Participant {
         outcome
     }
 
-    /// Takes interrupts of this CPU's timer, or loads the memory system while others do.
+    /// Takes interrupts of this CPU's timer, loads the memory system while others do, or makes random
+    /// calls.
     fn observe(&self, order: &Order, await_start: &mut AwaitStart) -> Outcome {
         match &order.round.task {
             Task::Interrupt(interrupt) => self.observe_call(order, interrupt, await_start),
             Task::Expire(window) => self.observe_timer(window, await_start),
+            Task::Stress(stress) => match await_start() {
+                Some(start) => {
+                    let end = start + order.round.spans.sleep;
+                    stress::make_calls(*self, stress, start, end)
+                }
+                None => Outcome::new(Action::Stress),
+            },
             Task::Act(action) => Outcome::new(*action),
         }
     }

@@ -3,6 +3,7 @@
 
 mod exit_codes;
 pub mod formats;
+mod issue;
 mod readers;
 mod readme;
 mod steps;

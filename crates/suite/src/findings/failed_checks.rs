@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::subject::Subject;
-use crate::measure::{Detail, EntryState, Reason, Rejection};
+use crate::measure::{Detail, EntryState, Reason, Rejection, StressViolation};
 use crate::model::{Check, CheckEnd, Finding, FindingKind, Run};
 
 /// A check that failed.
@@ -35,6 +35,9 @@ pub fn describe_failure(check: &Check) -> String {
         }
         CheckEnd::WrongEntry(EntryState { pstate, sctlr }) => {
             format!("the CPU was entered with PSTATE {pstate:#x} and SCTLR {sctlr:#x}")
+        }
+        CheckEnd::Violation(StressViolation { what, seed }) => {
+            format!("with seed={seed}, {}", what.describe())
         }
         CheckEnd::ContextLost => {
             "the value has changed, although this state retains the CPU's context".into()

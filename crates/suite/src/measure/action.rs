@@ -40,6 +40,8 @@ pub enum Action {
     /// Handle timer expiries, load the memory system, or both, as specified by
     /// [`super::Task::Expire`].
     Expire,
+    /// Make random calls until the window ends, as specified by [`super::Task::Stress`].
+    Stress,
     /// CPU_OFF at the agreed start time. The lead begins to poll for OFF before then.
     TimedOff {
         /// True if the lead calls CPU_ON instead of AFFINITY_INFO until the CPU is off. The CPU then
@@ -177,6 +179,7 @@ impl Action {
             | Self::ColdCall { .. }
             | Self::Interrupt
             | Self::Expire
+            | Self::Stress
             | Self::TimedOff { .. }
             | Self::Repeat { .. } => None,
         }

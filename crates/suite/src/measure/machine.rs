@@ -10,6 +10,7 @@ use super::facts::{Facts, Identity};
 use super::outcome::Outcome;
 use super::rejection::Loss;
 use super::round::Round;
+use super::stress::RecentCall;
 use super::tally::Tally;
 
 /// A machine that can run rounds.
@@ -52,6 +53,10 @@ pub trait Machine {
     /// Returns the state in which the firmware last entered a CPU other than the lead, after CPU_ON
     /// or a power-down; None if the CPU has never been on.
     fn entry_state(&self, cpu: CpuIndex) -> Option<EntryState>;
+
+    /// Returns one of the last calls that the CPU made in a round of random calls, counted from the
+    /// newest; None if it made fewer calls, or if fewer are kept ([`RECENT_CALLS`](super::RECENT_CALLS)).
+    fn recent_call(&self, cpu: CpuIndex, age: usize) -> Option<RecentCall>;
 
     /// Returns how the CPU was lost, if it was lost in an earlier round.
     fn lost(&self, cpu: CpuIndex) -> Option<Loss>;

@@ -15,6 +15,7 @@ mod rejection;
 mod round;
 mod sample_count;
 mod statistics;
+mod stress;
 mod tally;
 mod time_source;
 mod wait_limits;
@@ -37,6 +38,10 @@ pub use self::round::{
 };
 pub use self::sample_count::SampleCount;
 pub use self::statistics::{P99_MIN, Summary, lower_median, lower_median_by};
+pub use self::stress::{
+    RECENT_CALLS, RecentCall, STRESS_STATES, Stress, StressCall, StressViolation, Stressed,
+    TargetView, Violation, judge_stress_call,
+};
 pub use self::tally::{Account, LatencyKind, RunningSummary, Schedule, Tally};
 pub use self::time_source::TimeSource;
 pub use self::wait_limits::{FINISH_US, WaitLimits};

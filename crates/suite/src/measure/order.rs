@@ -232,7 +232,7 @@ impl OrderBook<'_> {
         let round = &self.round;
         let last_due = if round.action().sleeps() {
             round.spans.sleep + self.first_to_last_due()
-        } else if round.action() == Action::Off {
+        } else if matches!(round.action(), Action::Off | Action::Stress) {
             round.spans.sleep
         } else {
             0
@@ -258,7 +258,10 @@ impl OrderBook<'_> {
         let round = &self.round;
         let busy = if round.action().sleeps() {
             self.last_fallback()
-        } else if matches!(round.action(), Action::Expire | Action::Off) {
+        } else if matches!(
+            round.action(),
+            Action::Expire | Action::Stress | Action::Off
+        ) {
             round.spans.sleep
         } else {
             0

@@ -12,6 +12,7 @@ use hardware::spec::stat::Rise;
 use super::action::{Action, Preparation, SingleCall};
 use super::capture_sequence::CaptureSequence;
 use super::rejection::Loss;
+use super::stress::Stressed;
 
 /// How a CPU's action ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +89,8 @@ pub enum ActionDetails {
     /// The CPU took interrupts, or loaded the memory system, during a window. Its
     /// [`Tally`](super::Tally) has the results.
     Window,
+    /// The CPU made random calls.
+    Stress(Stressed),
     /// The CPU repeated an operation.
     Loop {
         /// The cycles of all repetitions, from PMCCNTR_EL0; None if that register does not count.
@@ -183,6 +186,7 @@ impl Outcome {
             ActionDetails::None
             | ActionDetails::PowerCycle(_)
             | ActionDetails::Window
+            | ActionDetails::Stress(_)
             | ActionDetails::Loop { .. } => None,
         }
     }
@@ -271,6 +275,7 @@ impl ActionDetails {
             }
             Action::Interrupt => Self::Interrupt(InterruptTimes::default()),
             Action::Expire => Self::Window,
+            Action::Stress => Self::Stress(Stressed::default()),
             Action::Repeat { .. } => Self::Loop { cycles: None },
         }
     }

@@ -59,11 +59,14 @@
 //! * **Roles** ([`Round::roles`]) give a CPU another action than the task's, at its own instant.
 //! * **Windows** ([`Task::Expire`]) last from start for one sleep, while the timers expire
 //!   periodically. Nobody makes a timed call.
+//! * **Random calls** ([`Task::Stress`]) also last for one sleep. At its end, the lead turns on the
+//!   CPUs that are off.
 
 use hardware::board::{Cpu, CpuIndex};
 use hardware::spec::stat::Ladder;
 
 use super::action::{Action, LoneCall};
+use super::stress::Stress;
 use super::tally::Schedule;
 use crate::plan::{Load, WakePattern};
 
@@ -220,6 +223,8 @@ pub enum Task {
     Interrupt(Interrupt),
     /// The CPUs take the interrupts of these timers, load the memory system, or both.
     Expire(Window),
+    /// The CPUs make random calls, and turn each other on and off, for one sleep.
+    Stress(Stress),
 }
 
 impl Default for Task {
@@ -246,6 +251,12 @@ impl From<Window> for Task {
     }
 }
 
+impl From<Stress> for Task {
+    fn from(stress: Stress) -> Self {
+        Self::Stress(stress)
+    }
+}
+
 impl Task {
     /// Returns the action that is recorded for each CPU.
     pub const fn action(&self) -> Action {
@@ -253,6 +264,7 @@ impl Task {
             Self::Act(action) => *action,
             Self::Interrupt(_) => Action::Interrupt,
             Self::Expire(_) => Action::Expire,
+            Self::Stress(_) => Action::Stress,
         }
     }
 }

@@ -16,7 +16,7 @@ use super::finding::CpuSet;
 use super::function::Function;
 use super::rule::Rule;
 use super::skip::Skip;
-use crate::measure::{EntryState, Rejection};
+use crate::measure::{EntryState, Rejection, StressViolation};
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub enum CheckEnd {
     WrongStatistics,
     /// The CPU was entered in this state, which the specification does not permit.
     WrongEntry(EntryState),
+    /// A random call was answered wrongly, or lost a CPU.
+    Violation(StressViolation),
     /// Part of the CPU's context was lost in a state that should retain it.
     ContextLost,
     /// The specification permits what the firmware does, but software may rely on something else:
@@ -128,6 +130,7 @@ impl Check {
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
             | CheckEnd::WrongEntry(_)
+            | CheckEnd::Violation(_)
             | CheckEnd::ContextLost
             | CheckEnd::Missing => true,
             CheckEnd::Works | CheckEnd::Tolerated | CheckEnd::NotCalled | CheckEnd::NotTried(_) => {
@@ -145,6 +148,7 @@ impl Check {
             | CheckEnd::NoEffect(_)
             | CheckEnd::WrongStatistics
             | CheckEnd::WrongEntry(_)
+            | CheckEnd::Violation(_)
             | CheckEnd::ContextLost
             | CheckEnd::Missing => "FAILS",
             CheckEnd::NotCalled => "not called",

@@ -137,7 +137,7 @@ arguments! {
     Batch "batch", batch: Number<1, { 1 << 16 }> = 1024,
         "Operations in one sample of a loop.";
     Duration "duration", duration: Number<1, 86_400> = 1,
-        "The length of each timer measurement in seconds.";
+        "The length of each timer measurement, or of `stress`, in seconds.";
     Period "period", period: Number<50, 1_000_000> = 1_000,
         "Microseconds from one expiry of a timer to the next.";
     Stress "stress", stress: List<Load> =
@@ -164,7 +164,8 @@ arguments! {
     Fitness "fitness", fitness: Choice<CheckedCalls> = CheckedCalls::Harmless,
         "`destructive` adds calls with invalid arguments to `fitness`; see [fitness](fitness.md).";
     Seed "seed", seed: Number<0, 4_294_967_295> = 1,
-        "The seed of the invalid arguments that `fitness=destructive` passes.";
+        "The seed of the random calls of `stress`, and of the invalid arguments that \
+         `fitness=destructive` passes.";
     Calls "calls", calls: Optional<FunctionIds> = None,
         "Functions that `masked_time` calls in addition to PSCI's, without arguments; see \
          [interference](timer-latency.md#interference).";

@@ -3,7 +3,7 @@
 use super::descriptor::Descriptor;
 use super::{
     cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time,
-    system_suspend, tftf_scenarios, timer_latency, wake_race,
+    stress, system_suspend, tftf_scenarios, timer_latency, wake_race,
 };
 
 /// All scenarios, in the order in which they run. The first six are those in TF-A Tests' "Runtime
@@ -36,6 +36,7 @@ pub const SCENARIOS: &[&Descriptor] = &[
     &cpu_on::CPU_ON_FLOOD,
     &masked_time::MASKED_TIME,
     &wake_race::WAKE_RACE,
+    &stress::STRESS,
     // Fitness is last because it may lose CPUs.
     &fitness::FITNESS,
 ];

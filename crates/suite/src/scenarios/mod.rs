@@ -10,6 +10,7 @@ mod idle_states;
 mod list;
 mod loops;
 mod masked_time;
+mod stress;
 mod system_suspend;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -21,8 +21,8 @@ use super::fake_timers::FakeTimers;
 use crate::measure::{
     Action, ActionDetails, ActionEnd, AfterRound, Cause, Counter, EntryState, Facts, Identity,
     Interrupt, InterruptTimes, InterruptedCall, KeptContext, Loss, Machine, NoCpuOff, Operation,
-    Outcome, Overheads, PowerCycle, Preparation, Round, RoundPhase, SingleCall, Suspended, Tally,
-    Task, Waker,
+    Outcome, Overheads, PowerCycle, Preparation, RecentCall, Round, RoundPhase, SingleCall,
+    Suspended, Tally, Task, Waker,
 };
 use crate::model::TimerFault;
 
@@ -560,7 +560,7 @@ impl Fake {
         match action {
             // A round without a helper does not count.
             _ if round.wake_up.waker == Waker::NoHelper => outcome,
-            Action::None | Action::Help | Action::Call(_) => outcome,
+            Action::None | Action::Help | Action::Call(_) | Action::Stress => outcome,
             Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
                 match round.wake_up.race {
                     Some(race) if race.cpu == cpu => self.race(round, start, race.expires_in, cpu),
@@ -598,7 +598,7 @@ impl Fake {
             Action::ReadBack => self.read_back(round, start, cpu),
             Action::Interrupt | Action::Expire => match &round.task {
                 Task::Interrupt(interrupt) => Self::interrupt(interrupt, start),
-                Task::Act(_) | Task::Expire(_) => Outcome {
+                Task::Act(_) | Task::Expire(_) | Task::Stress(_) => Outcome {
                     end: ActionEnd::Returned,
                     start: at(start),
                     ..outcome
@@ -714,6 +714,10 @@ impl Machine for Fake {
     }
 
     fn identity(&self, _: CpuIndex) -> Option<Identity> {
+        None
+    }
+
+    fn recent_call(&self, _: CpuIndex, _: usize) -> Option<RecentCall> {
         None
     }
 

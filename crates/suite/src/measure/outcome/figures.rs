@@ -36,7 +36,10 @@ impl Outcome {
                 add(Instant::Due, interrupt.due);
                 add(Instant::Entered, interrupt.entered);
             }
-            ActionDetails::None | ActionDetails::Window | ActionDetails::Loop { .. } => {}
+            ActionDetails::None
+            | ActionDetails::Window
+            | ActionDetails::Stress(_)
+            | ActionDetails::Loop { .. } => {}
         }
         if times.has_pmf()
             && let Some(sequence) = self.capture_sequence()

@@ -25,7 +25,7 @@ impl Outcome {
             ActionDetails::PowerCycle(cycle) => self.judge_power_cycle(cycle, times),
             ActionDetails::Interrupt(interrupt) => self.judge_interrupted_call(interrupt),
             ActionDetails::Loop { .. } => self.judge_loop(),
-            ActionDetails::Window => Ok(()),
+            ActionDetails::Window | ActionDetails::Stress(_) => Ok(()),
         }
     }
 

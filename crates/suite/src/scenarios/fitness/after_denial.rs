@@ -6,8 +6,10 @@ use super::checks::Fitness;
 use super::group::Group;
 use super::requests::{Permitted, states_above_core};
 use super::sibling_runs::SIBLING_RUNS;
+use crate::bench::states::UsableState;
 use crate::measure::{Part, Participants, Roles};
 use crate::model::{Function, Rule};
+use hardware::board::CpuIndex;
 use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
 
 const AFTER_DENIAL: &Rule = &Rule {
@@ -36,28 +38,40 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let Some(state) = states_above_core(fitness.setting.states).next() else {
             return Ok(());
         };
-        let Some([denied, cpu]) = fitness.siblings_elsewhere() else {
+        let Some(siblings) = fitness.siblings_elsewhere() else {
             return fitness.lacks_cpus(Function::CpuSuspend, AFTER_DENIAL);
         };
-        let first = Part {
-            action: state.action(),
-            call: 0,
-        };
-        let roles = Roles::new([(denied, first), (cpu, fitness.late_part(state))]);
-        let round = fitness.request_round(Participants::Pair(denied, cpu), state, roles);
-        fitness.announce(Function::CpuSuspend, Some(state.power_state))?;
-        if !fitness.run_requests(&round) {
-            return Ok(());
+        check_pair(fitness, siblings, (state, state), permitted)?;
+        match fitness.setting.states.core {
+            Some(core) => check_pair(fitness, siblings, (core, state), permitted),
+            None => Ok(()),
         }
-        let was_denied = fitness.outcomes[denied.index()]
-            .code
-            .is_some_and(|code| code < 0);
-        // If the first request succeeded although the other CPU was running, there is no denial.
-        if was_denied {
-            fitness.add_request(AFTER_DENIAL, (cpu, state), permitted);
-        } else {
-            fitness.add_request(SIBLING_RUNS, (denied, state), permitted);
-        }
-        Ok(())
     })
+}
+
+/// Makes the first CPU request one state, and then the other CPU the other state.
+fn check_pair(
+    fitness: &mut Fitness<'_>,
+    [first, cpu]: [CpuIndex; 2],
+    (first_state, state): (UsableState, UsableState),
+    permitted: Permitted<'_>,
+) -> fmt::Result {
+    let part = Part {
+        action: first_state.action(),
+        call: 0,
+    };
+    let roles = Roles::new([(first, part), (cpu, fitness.late_part(state))]);
+    let round = fitness.request_round(Participants::Pair(first, cpu), state, roles);
+    fitness.announce(Function::CpuSuspend, Some(state.power_state))?;
+    if !fitness.run_requests(&round) {
+        return Ok(());
+    }
+    let first_code = fitness.outcomes[first.index()].code;
+    if first_code.is_some_and(|code| code < 0) {
+        fitness.add_request(AFTER_DENIAL, (cpu, state), permitted);
+    } else if first_state == state {
+        // The request succeeded although the other CPU was running.
+        fitness.add_request(SIBLING_RUNS, (first, state), permitted);
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ use super::{
     wrong_arguments,
 };
 use crate::model::Rule;
+use crate::scenarios::stress::RANDOM_CALLS;
 
 /// All checks, in the order in which they are performed: from harmless to dangerous, because a
 /// check can cause a CPU to be lost.
@@ -30,7 +31,8 @@ pub(super) const GROUPS: &[Group] = &[
     wrong_arguments::WRONG_ARGUMENTS,
 ];
 
-/// Returns all rules, in the order of the list.
+/// Returns all rules, in the order of the list, and that of the `stress` scenario.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    GROUPS.iter().flat_map(|group| group.rules.iter().copied())
+    let rules = GROUPS.iter().flat_map(|group| group.rules.iter().copied());
+    rules.chain([RANDOM_CALLS])
 }

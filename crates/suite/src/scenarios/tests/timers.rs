@@ -121,7 +121,7 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
         .iter()
         .filter_map(|round| match round.task {
             Task::Expire(window) => Some(window),
-            Task::Act(_) | Task::Interrupt(_) => None,
+            Task::Act(_) | Task::Interrupt(_) | Task::Stress(_) => None,
         });
     let alone = (0..5).map(|cpu| (cpu, None));
     // CPU 4 is alone in its cluster.

@@ -72,6 +72,9 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 /* CPUs to which no release must be sent. */
 static bool lost[PB_CPUS];
 
+/* CPUs that have taken the lock of suspend-keeps-lock. */
+static bool holds_lock[PB_CPUS];
+
 /* CPUs that stall during their current suspend. */
 static bool stalls[PB_CPUS];
 
@@ -134,6 +137,10 @@ void pb_fault_stall_locked(void)
 		stalls[me] = false;
 		stall();
 	}
+	if (holds_lock[me]) {
+		holds_lock[me] = false;
+		pb_rule_give_suspend_lock();
+	}
 }
 
 static u_register_t cpu_on(struct call *call, unsigned int me)
@@ -167,6 +174,10 @@ static u_register_t cpu_on(struct call *call, unsigned int me)
 		break;
 	case PB_CPU_ON_OVERTAKEN:
 		lost[target] = pb_rule_is_any_starting();
+		break;
+	case PB_CPU_ON_BESIDE_OFF:
+		lost[target] = pb_rule_is_another_turning_off(
+						(unsigned int)target);
 		break;
 	default:
 		break;
@@ -292,6 +303,7 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 	}
 
 	fault = pb_fault_strikes(PB_CALL_CPU_SUSPEND, me);
+	pb_rule_begin_suspend(fault, me);
 	if (pb_rule_rejects_last(fault, call->x1)) {
 		return error(PSCI_E_DENIED);
 	}
@@ -351,6 +363,10 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 		break;
 	case PB_STALL_LOCKED:
 		stalls[me] = true;
+		break;
+	case PB_SUSPEND_KEEPS_LOCK:
+		pb_rule_take_suspend_lock();
+		holds_lock[me] = true;
 		break;
 	case PB_SPURIOUS_SGI:
 		pb_gic_pend_private((unsigned int)pb_fault_arg());

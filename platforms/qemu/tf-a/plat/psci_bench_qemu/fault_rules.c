@@ -8,6 +8,7 @@
 
 #include <arch_helpers.h>
 #include <lib/psci/psci.h>
+#include <lib/spinlock.h>
 #include <plat/common/platform.h>
 #include <platform_def.h>
 
@@ -21,6 +22,9 @@
 /* How long a CPU that turns off lets others begin to, in microseconds. */
 #define LEAVING_US		100U
 
+/* How often a CPU tries to take a lock that another CPU holds. */
+#define LOCK_TRIES		100000U
+
 /* CPUs whose last CPU_SUSPEND was rejected; they run, but are forgotten. */
 static volatile bool denied[PB_CPUS];
 
@@ -29,6 +33,16 @@ static volatile bool leaving[PB_CPUS];
 
 /* CPUs that have been turned on since they called CPU_OFF. */
 static volatile bool turned_on[PB_CPUS];
+
+/* CPUs that have called CPU_OFF since they were turned on. */
+static volatile bool calls_off[PB_CPUS];
+
+/* A lock that CPU_SUSPEND takes and, because of the fault, may keep. */
+static volatile bool suspend_lock;
+static spinlock_t guard;
+
+/* CPUs whose current request the platform denies. */
+static volatile bool platform_denies[PB_CPUS];
 
 /* SET_SUSPEND_MODE's last successful argument. */
 static volatile bool os_initiated;
@@ -93,6 +107,23 @@ bool pb_rule_ignores_rejection(enum pb_fault fault, unsigned int me,
 	}
 }
 
+/*
+ * The platform denies this CPU's requests in OS-initiated mode after TF-A has
+ * accepted them.
+ */
+void pb_rule_begin_suspend(enum pb_fault fault, unsigned int me)
+{
+	platform_denies[me] = (fault == PB_OSI_PLATFORM_DENIES) && os_initiated;
+}
+
+int pb_fault_validate_suspend(const psci_power_state_t *target)
+{
+	(void)target;
+
+	return platform_denies[plat_my_core_pos()] ? PSCI_E_DENIED
+						   : PSCI_E_SUCCESS;
+}
+
 /* Whether the fault rejects the last CPU's request. */
 bool pb_rule_rejects_last(enum pb_fault fault, u_register_t power_state)
 {
@@ -107,12 +138,68 @@ void pb_rule_turned_on(unsigned int pos)
 {
 	denied[pos] = false;
 	leaving[pos] = false;
+	calls_off[pos] = false;
 	turned_on[pos] = true;
 }
 
 void pb_rule_turns_off(unsigned int me)
 {
 	turned_on[me] = false;
+	calls_off[me] = true;
+}
+
+/* Whether a CPU other than the target is on its way down after CPU_OFF. */
+bool pb_rule_is_another_turning_off(unsigned int target)
+{
+	unsigned int pos;
+
+	for (pos = 0U; pos < PB_CPUS; pos++) {
+		if ((pos != target) && calls_off[pos] &&
+		    (pb_core_get(pos) == PB_NODE_ON)) {
+			return true;
+		}
+	}
+
+	return false;
+}
+
+static bool try_suspend_lock(void)
+{
+	bool is_free;
+
+	spin_lock(&guard);
+	is_free = !suspend_lock;
+	suspend_lock = true;
+	spin_unlock(&guard);
+
+	return is_free;
+}
+
+/*
+ * Takes the lock, which a CPU that has suspended releases. If it is never
+ * released, the CPU hangs. It then sleeps, because QEMU's instruction clock is
+ * slow if many CPUs are busy.
+ */
+void pb_rule_take_suspend_lock(void)
+{
+	unsigned int tries;
+
+	for (tries = 0U; tries < LOCK_TRIES; tries++) {
+		if (try_suspend_lock()) {
+			return;
+		}
+		__asm__ volatile("yield");
+	}
+
+	pb_gic_core_down();
+	for (;;) {
+		wfi();
+	}
+}
+
+void pb_rule_give_suspend_lock(void)
+{
+	suspend_lock = false;
 }
 
 /* Whether a CPU has been turned on that is not on yet. */

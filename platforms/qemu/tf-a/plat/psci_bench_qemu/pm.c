@@ -150,6 +150,9 @@ static const plat_psci_ops_t ops = {
 	.pwr_domain_off = pwr_domain_off,
 	.pwr_domain_suspend = pwr_domain_suspend,
 	.PB_PWR_DOWN_HOOK = LAST_STEP,
+#if PB_FAULTS && PSCI_OS_INIT_MODE
+	.pwr_domain_validate_suspend = pb_fault_validate_suspend,
+#endif
 	.pwr_domain_on_finish = pwr_domain_on_finish,
 	.pwr_domain_suspend_finish = pwr_domain_suspend_finish,
 	.system_off = system_off,

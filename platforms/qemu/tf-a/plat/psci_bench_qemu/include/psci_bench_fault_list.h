@@ -42,6 +42,8 @@
 	      CPU_ON, PB_WITHOUT)					\
 	FAULT(CPU_ON_OVERTAKEN, "cpu-on-overtaken",			\
 	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_BESIDE_OFF, "cpu-on-beside-off",			\
+	      CPU_ON, PB_WITHOUT)					\
 	/* CPU_OFF: the caller */					\
 	FAULT(CPU_OFF_DENIED, "cpu-off-denied",				\
 	      CPU_OFF, PB_WITHOUT)					\
@@ -95,6 +97,8 @@
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(STALL_LOCKED, "stall-locked",				\
 	      CPU_SUSPEND, PB_MICROSECONDS(200))			\
+	FAULT(SUSPEND_KEEPS_LOCK, "suspend-keeps-lock",			\
+	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(OSI_SIBLING_IGNORED, "osi-sibling-ignored",		\
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(OSI_STANDBY_IGNORED, "osi-standby-ignored",		\
@@ -102,6 +106,8 @@
 	FAULT(OSI_DENIAL_FORGOTTEN, "osi-denial-forgotten",		\
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(OSI_LAST_DENIED, "osi-last-denied",			\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(OSI_PLATFORM_DENIES, "osi-platform-denies",		\
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	/* Any PSCI call: the caller */					\
 	FAULT(MODE_WHILE_ON, "mode-while-on",				\

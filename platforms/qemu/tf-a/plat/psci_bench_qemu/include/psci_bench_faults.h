@@ -113,9 +113,13 @@ volatile struct pb_fate *pb_fate(unsigned int pos);
 bool pb_rule_ignores_rejection(enum pb_fault fault, unsigned int me,
 			       u_register_t result);
 bool pb_rule_rejects_last(enum pb_fault fault, u_register_t power_state);
+void pb_rule_begin_suspend(enum pb_fault fault, unsigned int me);
 void pb_rule_turned_on(unsigned int pos);
 void pb_rule_turns_off(unsigned int me);
 bool pb_rule_is_any_starting(void);
+bool pb_rule_is_another_turning_off(unsigned int target);
+void pb_rule_take_suspend_lock(void);
+void pb_rule_give_suspend_lock(void);
 u_register_t pb_rule_mode(unsigned int me, unsigned int mode,
 			  u_register_t result);
 bool pb_rule_is_another_leaving(unsigned int me);

@@ -63,6 +63,8 @@ void pb_faults_report(void);
 bool pb_fault_loses(unsigned int pos);
 /* This CPU powers down, with the locks held. */
 void pb_fault_stall_locked(void);
+/* The platform's opinion on a request that TF-A accepts. */
+int pb_fault_validate_suspend(const psci_power_state_t *target);
 /* This core's part of the GIC has lost power. */
 bool pb_fault_gic_is_lost(void);
 bool pb_fault_pmf_is_sip_only(void);
