@@ -28,7 +28,7 @@ use super::descriptor::Descriptor;
 /// The longest slice, in seconds.
 const SLICE_S: u32 = 4;
 /// The number of slices from one line of progress to the next.
-const PROGRESS: usize = 5;
+const PROGRESS: u32 = 5;
 /// The functions that CPUs call, by the kind of the call.
 const FUNCTIONS: [Function; StressCall::KINDS] = [
     Function::CpuSuspend,
@@ -121,7 +121,7 @@ fn run_slices(
             print_recent_calls(machine, setting, out)?;
             return Ok(totals);
         }
-        if end as usize % (PROGRESS * SLICE_S as usize) == 0 {
+        if end.is_multiple_of(PROGRESS * SLICE_S) {
             let calls: u64 = totals.calls.iter().sum();
             writeln!(out, "  {end} of {duration} s: {calls} calls ...")?;
         }
