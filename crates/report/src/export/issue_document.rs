@@ -59,12 +59,12 @@ fn describe(logged: &LoggedRun, check: &Check) -> Vec<(&'static str, String)> {
         format!("{function} ({:#010x}){argument}", check.function.id()),
     )];
     if !check.cpus.is_empty() {
-        lines.push(("CPU", cpus_text(&logged.run, check.cpus.iter())));
+        lines.push(("On", cpus_text(&logged.run, check.cpus.iter())));
     }
     lines.push(("What happened", describe_failure(check)));
     lines.push((
         "Specification",
-        format!("{} ({})", check.rule.statement, check.section()),
+        format!("{}: {}", check.section(), check.rule.statement),
     ));
     lines
 }

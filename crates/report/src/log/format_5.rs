@@ -243,7 +243,10 @@ mod tests {
             let is_unknown = |(key, _): &(Key, String)| plan.text(*key).is_none();
             let unknown = expected.known().filter(is_unknown);
             let words: Vec<_> = unknown.map(|(key, _)| key.word()).collect();
-            assert_eq!(words, ["timestamps", "cpu-off", "frame", "watchdog"]);
+            assert_eq!(
+                words,
+                ["timestamps", "cpu-off", "frame", "watchdog", "seed"]
+            );
         }
         let steps = read(r#"{"plan-steps":[null,[1,2],null]}"#).expect("a plan");
         assert_eq!(steps.text(Key::Contend).as_deref(), Some("1,2"));

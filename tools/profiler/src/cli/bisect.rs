@@ -18,7 +18,6 @@ use crate::commits::verdicts::Tested;
 Examples:
   cargo xtask bisect susp_deep_serial:cache-flush A..B --tf-a ../tf-a
   cargo xtask bisect susp_deep_parallel:entry:all HEAD~5..HEAD --tf-a ../tf-a
-  cargo xtask bisect verdict:CPU_ON A..B --tf-a ../tf-a --board qemu-sbsa
   cargo xtask bisect verdict:child-stays-on A..B --tf-a ../tf-a --variant osi=1
 Exit codes: 1 worse; 3 interrupted, or no first or last result
 Details: tools/profiler/README.md, docs/fitness.md, docs/qemu.md")]

@@ -21,7 +21,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("profile --against stub", &["stub"]),
     ("ledger A..B", &["specify a TF-A checkout with --tf-a DIR"]),
     ("bisect susp_deep_serial:entry A..B", &["specify a TF-A checkout with --tf-a DIR"]),
-    ("bisect verdict:CPU_ONE A..B", &["verdict:CPU_ONE: unknown function", "CPU_SUSPEND, CPU_OFF"]),
+    ("bisect verdict:CPU_ONE A..B", &["verdict:CPU_ONE: neither a function nor a rule", "CPU_SUSPEND, CPU_OFF"]),
     ("ledger A..B --verdicts --args only=all", &["--args only=all: verdicts come from"]),
     ("ledger A..B --verdicts --tolerance 2%", &["cannot be used with"]),
     ("ledger A..B --tf-a .", &["not a Git checkout: it contains no .git"]),
