@@ -15,7 +15,7 @@ use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::GicCpu;
 use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
-use crate::machine::round::stress::StressState;
+use crate::machine::round::stress_state::StressState;
 
 /// The state shared by the lead and one other CPU.
 pub type CpuHandover = sync::Handover<Order, Outcome, Tally>;

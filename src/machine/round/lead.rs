@@ -446,7 +446,7 @@ impl Lead {
         self.begin_phase(RoundPhase::Arrive, deadline);
         self.waiter().poll(deadline, || {
             let mut others = self.participants(orders);
-            let is_missing = others.any(|channel| !stress::bring_back(self.own, channel));
+            let is_missing = others.any(|channel| !stress::bring_back(self.waiter(), channel));
             (!is_missing).then_some(())
         });
     }

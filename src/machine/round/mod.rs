@@ -10,5 +10,6 @@ pub mod participant;
 pub mod secondary;
 mod sgi;
 pub mod stress;
+mod stress_state;
 mod suspend_load;
 pub mod timer_load;

@@ -12,7 +12,7 @@ use spin::Once;
 use suite::measure::order::Order;
 use suite::measure::{
     Action, ActionDetails, ActionEnd, Identity, Interrupt, LoneCall, NoCpuOff, Outcome, PowerCycle,
-    Preparation, SingleCall, Suspended, Task, Window,
+    Preparation, SingleCall, Stress, Suspended, Task, Window,
 };
 use suite::plan::Load;
 use sync::Stop;
@@ -31,7 +31,8 @@ use crate::machine::memory::probe;
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::context::Context;
 use crate::machine::round::lead_watch::LeadWatch;
-use crate::machine::round::{interrupted, stress, suspend_load, timer_load};
+use crate::machine::round::stress::Caller;
+use crate::machine::round::{interrupted, suspend_load, timer_load};
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
@@ -540,15 +541,30 @@ impl Participant {
         match &order.round.task {
             Task::Interrupt(interrupt) => self.observe_call(order, interrupt, await_start),
             Task::Expire(window) => self.observe_timer(window, await_start),
-            Task::Stress(stress) => match await_start() {
-                Some(start) => {
-                    let end = start + order.round.spans.sleep;
-                    stress::make_calls(*self, stress, start, end)
-                }
-                None => Outcome::new(Action::Stress),
-            },
+            Task::Stress(stress) => self.make_random_calls(order, stress, await_start),
             Task::Act(action) => Outcome::new(*action),
         }
+    }
+
+    fn make_random_calls(
+        &self,
+        order: &Order,
+        stress: &Stress,
+        await_start: &mut AwaitStart,
+    ) -> Outcome {
+        let Some(start) = await_start() else {
+            return Outcome::new(Action::Stress);
+        };
+        let caller = Caller {
+            channel: self.channel,
+            channels: self.parts.channels,
+            waiter: &self.parts.waiter,
+            is_lead: self.is_lead(),
+            stress,
+            start,
+            set_up_again: &|| self.set_up_again(),
+        };
+        caller.make_calls(start + order.round.spans.sleep)
     }
 
     /// Makes a call while this CPU takes its timer's interrupt.

@@ -1,0 +1,108 @@
+//! What CPUs know about each other in a round of random calls, and their last calls.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use fastrand::Rng;
+use hardware::board::CpuIndex;
+use suite::measure::{RECENT_CALLS, RecentCall, StressCall, Stressed, TargetView, Violation};
+
+/// The number that stands for a call that has not returned.
+const PENDING: u64 = u64::MAX;
+
+/// A CPU's part of a round of random calls. Other CPUs read what concerns them.
+#[derive(Default)]
+pub struct StressState {
+    /// The state of the CPU's random numbers, which survives CPU_OFF.
+    pub random: AtomicU64,
+    /// The number of departures, and in bit 0 whether the CPU is on.
+    pub presence: AtomicU32,
+    /// The CPU_ON calls for this CPU that have succeeded.
+    pub accepted: AtomicU32,
+    pub arrivals: AtomicU32,
+    /// The instant at which the last CPU_ON for this CPU succeeded.
+    pub accepted_at: AtomicU64,
+    /// The number of calls of each kind.
+    calls: [AtomicU32; StressCall::KINDS],
+    /// The number of calls so far, and the last ones: when, which and with which answer.
+    made: AtomicU32,
+    recent: [[AtomicU64; 3]; RECENT_CALLS],
+    /// The number of the [`Violation`] that this CPU found, plus one; 0 if it found none.
+    pub violation: AtomicU32,
+}
+
+impl StressState {
+    /// Prepares a CPU for a round. Called on the lead, before the CPUs start.
+    pub fn prepare(&self, seed: u32, index: CpuIndex, is_on: bool) {
+        let own_seed = u64::from(seed) << 32 | u64::from(u32::from(index));
+        self.random
+            .store(Rng::with_seed(own_seed).u64(..), Ordering::Relaxed);
+        self.presence.store(is_on.into(), Ordering::Relaxed);
+        self.accepted.store(0, Ordering::Relaxed);
+        self.arrivals.store(0, Ordering::Relaxed);
+        self.made.store(0, Ordering::Relaxed);
+        self.violation.store(0, Ordering::Relaxed);
+        for count in &self.calls {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns what another CPU may know about this one.
+    pub fn view(&self) -> TargetView {
+        // `accepted` lags behind the firmware, so it is read before `arrivals`.
+        let accepted = self.accepted.load(Ordering::SeqCst);
+        let arrivals = self.arrivals.load(Ordering::SeqCst);
+        let presence = self.presence.load(Ordering::SeqCst);
+        TargetView {
+            is_on: presence & 1 == 1,
+            departures: presence >> 1,
+            accepted,
+            arrivals,
+        }
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.presence.load(Ordering::SeqCst) & 1 == 1
+    }
+
+    /// Returns one of the last calls, counted from the newest.
+    pub fn recent_call(&self, age: usize) -> Option<RecentCall> {
+        let made = self.made.load(Ordering::Acquire) as usize;
+        let number = made.checked_sub(age + 1)?;
+        let [at, call, answer] = &self.recent[number % RECENT_CALLS];
+        let answer = answer.load(Ordering::Relaxed);
+        Some(RecentCall {
+            at: at.load(Ordering::Relaxed),
+            call: StressCall::decode(call.load(Ordering::Relaxed)),
+            answer: (answer != PENDING).then_some(answer as u32 as i32),
+        })
+    }
+
+    /// Records a call that is about to be made, `at` ticks after the start.
+    pub fn begin_call(&self, at: u64, call: StressCall) {
+        let made = self.made.load(Ordering::Relaxed);
+        let entry = &self.recent[made as usize % RECENT_CALLS];
+        for (word, value) in entry.iter().zip([at, call.encode(), PENDING]) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.calls[call.kind()].fetch_add(1, Ordering::Relaxed);
+        self.made.store(made.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Records the answer to the last call.
+    pub fn end_call(&self, answer: i32) {
+        let made = self.made.load(Ordering::Relaxed);
+        let entry = &self.recent[made.wrapping_sub(1) as usize % RECENT_CALLS];
+        entry[2].store(u64::from(answer as u32), Ordering::Relaxed);
+    }
+
+    pub fn stressed(&self) -> Stressed {
+        let what = self.violation.load(Ordering::Relaxed);
+        let what = (what as usize)
+            .checked_sub(1)
+            .map(|index| Violation::ALL[index]);
+        Stressed {
+            calls: [0, 1, 2, 3].map(|kind: usize| self.calls[kind].load(Ordering::Relaxed)),
+            violation: what.and_then(|what| Some((self.recent_call(0)?, what))),
+        }
+    }
+}
