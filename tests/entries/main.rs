@@ -208,7 +208,7 @@ fn leaving_el3_keeps_them_off() {
 #[test]
 fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     let code = Code::load();
-    for entry in ["secondary_entry", "wake_entry"] {
+    for entry in ["secondary_entry", "wake_entry", "noting_wake_entry"] {
         check(&code, entry, &[LOAD_ROOT]).expect(entry);
     }
 }

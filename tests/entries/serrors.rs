@@ -47,7 +47,7 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>> {
 #[test]
 fn serrors_are_unmasked_once_there_is_a_stack() {
     let code = Code::load();
-    for entry in ["secondary_entry", "wake_entry"] {
+    for entry in ["secondary_entry", "wake_entry", "noting_wake_entry"] {
         let stacks = stacks(&code, entry).expect("a stack first");
         let found: Vec<_> = stacks.into_iter().collect();
         let [(at, true)] = found[..] else {

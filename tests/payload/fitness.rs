@@ -270,6 +270,7 @@ const SPECIAL: &[&str] = &[
     // In stress.rs.
     "cpu-on-beside-off",
     "suspend-keeps-lock",
+    "cluster-beside-wake",
     "e2h-set",
     "secure-interrupt",
     "smc-hang",

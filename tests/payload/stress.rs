@@ -52,6 +52,11 @@ const RACES: &[(&str, Function, &[Violation])] = &[
     ),
     ("suspend-keeps-lock", Function::CpuSuspend, &[]),
     (
+        "cluster-beside-wake",
+        Function::CpuSuspend,
+        &[Violation::WrongContext],
+    ),
+    (
         "cpu-off-one-by-one",
         Function::CpuOff,
         &[Violation::StillOn],

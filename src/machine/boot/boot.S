@@ -419,12 +419,12 @@ wake_entry:
     b       2f
 1:  mrs     x19, cntvct_el0
     mov     x20, x19
-2:  mov     x21, x0
-    bl      note_entry                  // x22, x23
+2:  msr     daifset, #0xf
+    mov     x21, x0
     bl      cpu_setup                   // MMU and caches on
     bl      find_channel                // x0
     cbz     x0, halt                    // not a CPU that was suspended
-    stp     x22, x23, [x0, #{CHANNEL_ENTRY_STATE}]
+woken:
     ldr     x9, [x0, #{CHANNEL_CONTEXT}]
     cmp     x9, x21
     mov     x6, #1                      // came back through the entry point,
@@ -437,6 +437,25 @@ wake_entry:
     mov     x5, x20
     mov     x0, xzr                     // no return code: it did not return
     b       suspend_epilogue
+
+// The same for a round that notes the state in which CPUs are entered. Only such a round uses this
+// entry point: while many CPUs wake up, each instruction delays those that are still in the
+// firmware, at least on an emulator that runs them in turn.
+    .global noting_wake_entry
+noting_wake_entry:
+    tbnz    x0, #0, 1f
+    mrs     x19, cntpct_el0
+    mrs     x20, cntpct_el0
+    b       2f
+1:  mrs     x19, cntvct_el0
+    mov     x20, x19
+2:  mov     x21, x0
+    bl      note_entry                  // x22, x23
+    bl      cpu_setup                   // MMU and caches on
+    bl      find_channel                // x0
+    cbz     x0, halt
+    stp     x22, x23, [x0, #{CHANNEL_ENTRY_STATE}]
+    b       woken
 
 // ---------------------------------------------------------------------------
 // Reads the state in which firmware has entered the payload (DEN0022F, section 6.4), masks all

@@ -9,7 +9,7 @@ use crate::machine::memory::tables::PAGE;
 /// The size in bytes of the emergency stack above each CPU's own stack, used to handle exceptions.
 pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 
-/// The words in a CPU's channel that `boot.S` and `vectors.S` read.
+/// The words in a CPU's channel that `boot.S`, `vectors.S` and `timed.S` read and write.
 #[repr(C)]
 pub struct EntryRecord {
     /// The top of the CPU's stack, which grows downwards. `vectors.S` expects this field first.
@@ -17,6 +17,8 @@ pub struct EntryRecord {
     pub mpidr: Mpidr,
     /// The context ID of the CPU's last CPU_SUSPEND.
     pub suspend_context: AtomicU64,
+    /// The entry point of the CPU's suspends.
+    pub wake_entry: AtomicU64,
     /// The state in which the CPU was last entered: PSTATE in the layout of SPSR_ELx, and
     /// SCTLR_ELx. The entry code stores it, and the lead reads it once the CPU has reported.
     pub state: [AtomicU64; 2],
@@ -25,6 +27,10 @@ pub struct EntryRecord {
 unsafe extern "C" {
     /// The CPU_ON entry point, in `boot.S`.
     safe fn secondary_entry();
+    /// The entry point for a wake-up, in `boot.S`.
+    safe fn wake_entry();
+    /// The entry point for a wake-up in a round that notes the state in which CPUs are entered.
+    safe fn noting_wake_entry();
     static __image_start: u8;
     static __image_end: u8;
     static root_table: u64;
@@ -35,6 +41,15 @@ unsafe extern "C" {
 /// Returns the address at which a CPU starts after CPU_ON.
 pub fn secondary_entry_address() -> u64 {
     secondary_entry as *const () as u64
+}
+
+/// Returns the address at which a CPU wakes up.
+pub fn wake_entry_address(notes_entry: bool) -> u64 {
+    if notes_entry {
+        noting_wake_entry as *const () as u64
+    } else {
+        wake_entry as *const () as u64
+    }
 }
 
 pub fn image() -> Region {

@@ -2,7 +2,6 @@
 //! them.
 
 use core::arch::{asm, global_asm};
-use core::sync::atomic::AtomicU64;
 
 use aarch64_cpu::registers::MIDR_EL1;
 use hardware::devices::its;
@@ -12,6 +11,7 @@ use hardware::spec::counter_value::CounterValue;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64, PSCI_VERSION};
 use suite::measure::Counter;
 
+use crate::machine::boot::layout::EntryRecord;
 use crate::machine::cpu::instructions::relax;
 use crate::machine::cpu::{cache_lines, registers};
 
@@ -21,6 +21,8 @@ global_asm!(
     include_str!("timed.S"),
     include_str!("operation_loop.S"),
     include_str!("interrupted_call.S"),
+    ENTRY_CONTEXT = const core::mem::offset_of!(EntryRecord, suspend_context),
+    ENTRY_WAKE = const core::mem::offset_of!(EntryRecord, wake_entry),
     ITS_COMMAND = const its::COMMAND,
     ITS_QUEUE_MASK = const its::QUEUE - 1,
 );
@@ -42,9 +44,9 @@ unsafe extern "C" {
     fn empty_smc(raw: &mut RawCall);
     fn empty_smc_twice(raw: &mut RawCall);
     fn empty_hvc(raw: &mut RawCall);
-    fn suspend_smc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
-    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
-    fn suspend_hvc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+    fn suspend_smc(function: u32, power_state: u32, raw: &mut RawCall, entry: &EntryRecord);
+    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut RawCall, entry: &EntryRecord);
+    fn suspend_hvc(function: u32, power_state: u32, raw: &mut RawCall, entry: &EntryRecord);
 }
 
 type TimedFunction = unsafe extern "C" fn(u32, u64, u64, u64, &mut RawCall);
@@ -260,11 +262,11 @@ impl CallPath {
         Some(call.after?.since(call.before?))
     }
 
-    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `context` is in the CPU's
-    /// channel, and the entry point loads it from there. This function is not inlined, so that
-    /// `tests/entries` can find it.
+    /// Times CPU_SUSPEND, or SYSTEM_SUSPEND if `power_state` is None. `entry` is in the CPU's channel,
+    /// where the entry point finds it. This function is not inlined, so that `tests/entries` can
+    /// find it.
     #[inline(never)]
-    pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
+    pub fn time_suspend(self, power_state: Option<u32>, entry: &EntryRecord) -> TimedCall {
         let (function, argument) = match power_state {
             Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
             None => (PSCI_SYSTEM_SUSPEND_64, 0),
@@ -275,10 +277,10 @@ impl CallPath {
             Self::Hvc => suspend_hvc,
         };
         let mut raw = RawCall::default();
-        // SAFETY: as above; in addition, timed.S stores the context ID in `context`. The firmware
-        // resumes this CPU at wake_entry, which uses the context ID to return to this stack. No
+        // SAFETY: as above; in addition, timed.S stores the context ID in `entry`. The firmware
+        // resumes this CPU at the entry point in `entry`, which uses the context ID to return to this stack. No
         // other CPU uses this stack.
-        unsafe { suspend(function, argument, &mut raw, context) };
+        unsafe { suspend(function, argument, &mut raw, entry) };
         self.read(&raw)
     }
 

@@ -85,10 +85,9 @@ empty_\way:
     stp     xzr, xzr, [x1, #32]
     ret
 
-    // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 address at which to store the
-    // context ID): times CPU_SUSPEND, or SYSTEM_SUSPEND, which has no power_state. The context ID
-    // identifies the stack frame. It is stored where wake_entry (boot.S) finds it without the
-    // firmware's help.
+    // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 the CPU's EntryRecord): times
+    // CPU_SUSPEND, or SYSTEM_SUSPEND, which has no power_state. The context ID identifies the stack
+    // frame. It is stored where the entry point (boot.S) finds it without the firmware's help.
     .section .text.suspend_\way, "ax"
     .global suspend_\way
 suspend_\way:
@@ -101,10 +100,9 @@ suspend_\way:
     stp     x27, x28, [sp, #80]
     str     x2, [sp, #96]               // address for the results
     mov     x4, x3
-    adrp    x2, wake_entry              // argument 2: entry point
-    add     x2, x2, :lo12:wake_entry
+    ldr     x2, [x4, #{ENTRY_WAKE}]     // argument 2: entry point
     add     x3, sp, #\flag              // argument 3: context ID
-    str     x3, [x4]                    //   also stored
+    str     x3, [x4, #{ENTRY_CONTEXT}]  //   also stored
     tbz     x0, #1, 1f                  // function 0xe, not 1:
     mov     x1, x2                      //   SYSTEM_SUSPEND has the same
     mov     x2, x3                      //   arguments shifted down by one

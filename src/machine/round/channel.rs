@@ -9,7 +9,7 @@ use suite::measure::order::Order;
 use suite::measure::{Cause, EntryState, Identity, Outcome, Tally};
 use sync::Stop;
 
-use crate::machine::boot::layout::{EntryRecord, set_channel_directory};
+use crate::machine::boot::layout::{EntryRecord, set_channel_directory, wake_entry_address};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::GicCpu;
@@ -57,6 +57,7 @@ impl CpuChannel {
                 stack_top: stack.top(),
                 mpidr,
                 suspend_context: AtomicU64::new(0),
+                wake_entry: AtomicU64::new(wake_entry_address(false)),
                 state: [const { AtomicU64::new(0) }; 2],
             },
             index,
@@ -80,6 +81,12 @@ impl CpuChannel {
     /// Returns the context ID that is passed to CPU_ON for this CPU.
     pub fn context_id(&self, path: CallPath) -> u64 {
         core::ptr::from_ref(self) as u64 | path.context_flag()
+    }
+
+    /// Chooses the entry point of the CPU's later suspends.
+    pub fn set_wake_entry(&self, notes_entry: bool) {
+        let address = wake_entry_address(notes_entry);
+        self.entry.wake_entry.store(address, Ordering::Relaxed);
     }
 
     /// Returns the state in which the firmware last entered the CPU.

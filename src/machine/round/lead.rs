@@ -115,11 +115,13 @@ impl Lead {
         self.waiter().now() + self.longest(phase)
     }
 
-    /// Waits until every participating CPU that is off has been off for long enough.
+    /// Waits until every CPU that is off and will be turned on has been off for long enough.
     fn let_settle(&self, orders: &OrderBook<'_>) {
         let mut settled_at = 0;
-        for channel in self.participants(orders) {
-            if let CpuState::Off { seen_at } = self.states.get(channel.index) {
+        let target = orders.round.roles.turned_on();
+        let participants = self.participants(orders).map(|channel| channel.index);
+        for cpu in participants.chain(target) {
+            if let CpuState::Off { seen_at } = self.states.get(cpu) {
                 settled_at = settled_at.max(seen_at + self.cpu_on_after);
             }
         }
@@ -562,6 +564,9 @@ impl Lead {
         HEAP.begin_round();
         outcomes.fill(Outcome::default());
         self.second_cpu_on.set(None);
+        for channel in self.channels {
+            channel.set_wake_entry(round.notes_entry);
+        }
     }
 
     /// Restores the console, and names the CPUs that were lost.

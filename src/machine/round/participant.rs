@@ -364,8 +364,8 @@ impl Participant {
             waiter.timer.arm(expires_at);
             suspended.due = CounterValue::new(expires_at);
         }
-        let context_id = &self.channel.entry.suspend_context;
-        let call = waiter.path.time_suspend(power_state, context_id);
+        let entry = &self.channel.entry;
+        let call = waiter.path.time_suspend(power_state, entry);
         // This call must come before any other firmware call on the wake-up path.
         let timed_first_call = first_call.map(|function| waiter.path.time_call(function));
         if let Some(context_before) = context {

@@ -7,13 +7,14 @@ use hardware::board::CpuIndex;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
-use smccc::psci::{AffinityState, Error, PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64};
+use smccc::psci::{AffinityState, PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64};
 use suite::measure::{
     Action, ActionDetails, ActionEnd, Outcome, Stress, StressCall, TargetView, Violation,
     judge_stress_call,
 };
 
 use crate::machine::boot::layout;
+use crate::machine::call::call_path::ReturnPath;
 use crate::machine::call::{conduit, firmware};
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::stress_state::StressState;
@@ -191,15 +192,22 @@ impl Caller<'_> {
         self.begin(call);
         let due = waiter.now() + sleep;
         waiter.timer.arm(due);
-        let context_id = &self.channel.entry.suspend_context;
-        let timed = waiter.path.time_suspend(Some(power_state), context_id);
+        let entry = &self.channel.entry;
+        let timed = waiter.path.time_suspend(Some(power_state), entry);
         (self.set_up_again)();
         waiter.gic.drain_interrupts();
         let answer = timed.code.unwrap_or(SUCCESS);
         let view = TargetView::default();
         let limit = CounterValue::new(due + waiter.ticks_of_us(LATE_US));
+        let lost =
+            (timed.return_path == ReturnPath::WrongContext).then_some(Violation::WrongContext);
         let late = (timed.after > limit).then_some(Violation::LateWake);
-        self.end(answer, judge_stress_call(call, answer, view, view).or(late));
+        self.end(
+            answer,
+            judge_stress_call(call, answer, view, view)
+                .or(lost)
+                .or(late),
+        );
     }
 
     /// Finds a CPU that was turned on long ago but has not arrived. Called on the lead.
@@ -228,9 +236,8 @@ pub fn bring_back(waiter: &Waiter, channel: &CpuChannel) -> bool {
     if !channel.handover.is_done() && !channel.stress.is_on() && is_off() {
         let context = channel.context_id(waiter.path);
         let entry = layout::secondary_entry_address();
-        let turned_on = firmware::cpu_on(channel.mpidr(), entry, context);
-        // Another CPU's last call may have come first.
-        debug_assert!(turned_on != Err(Error::InvalidParameters));
+        // An error does not matter: another CPU's last call may have come first.
+        let _ = firmware::cpu_on(channel.mpidr(), entry, context);
     }
     channel.handover.is_done()
 }

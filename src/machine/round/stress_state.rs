@@ -96,13 +96,10 @@ impl StressState {
     }
 
     pub fn stressed(&self) -> Stressed {
-        let what = self.violation.load(Ordering::Relaxed);
-        let what = (what as usize)
-            .checked_sub(1)
-            .map(|index| Violation::ALL[index]);
+        let number = self.violation.load(Ordering::Relaxed) as usize;
         Stressed {
             calls: [0, 1, 2, 3].map(|kind: usize| self.calls[kind].load(Ordering::Relaxed)),
-            violation: what.and_then(|what| Some((self.recent_call(0)?, what))),
+            violation: number.checked_sub(1).map(|index| Violation::ALL[index]),
         }
     }
 }

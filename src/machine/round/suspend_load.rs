@@ -18,14 +18,14 @@ pub fn suspend_until(
     until: u64,
     set_up_again: impl Fn(),
 ) -> Outcome {
-    let context_id = &channel.entry.suspend_context;
+    let entry = &channel.entry;
     let mut refusal = None;
     while waiter.now() < until && refusal.is_none() {
         waiter.gic.drain_interrupts();
         waiter
             .timer
             .arm(waiter.now() + waiter.ticks_of_us(SLEEP_US));
-        let call = waiter.path.time_suspend(Some(power_state), context_id);
+        let call = waiter.path.time_suspend(Some(power_state), entry);
         set_up_again();
         refusal = call.code.filter(|code| *code < 0);
     }

@@ -106,6 +106,8 @@ words! {
         NotArrived = "not-arrived",
         /// CPU_OFF returned.
         StillOn = "still-on",
+        /// A suspended CPU came back with a context ID other than the one given.
+        WrongContext = "wrong-context",
         /// A suspended CPU was woken long after its timer had expired.
         LateWake = "late-wake",
     }
@@ -120,6 +122,7 @@ impl Violation {
             Self::AcceptedTwice => "CPU_ON succeeded twice before the CPU arrived",
             Self::NotArrived => "CPU_ON succeeded, but the CPU did not arrive",
             Self::StillOn => "CPU_OFF returned",
+            Self::WrongContext => "the CPU came back with the wrong context ID",
             Self::LateWake => "the CPU was woken long after its timer had expired",
         }
     }
@@ -172,8 +175,9 @@ pub fn judge_stress_call(
 pub struct Stressed {
     /// The number of calls of each kind.
     pub calls: [u32; StressCall::KINDS],
-    /// The call that was wrong, and why. No CPU makes another call after one.
-    pub violation: Option<(RecentCall, Violation)>,
+    /// What was wrong with the last call. No CPU makes another call after it. Small, because every
+    /// outcome has room for it.
+    pub violation: Option<Violation>,
 }
 
 /// A violation that a CPU found, as records have it.

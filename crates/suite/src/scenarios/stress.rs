@@ -163,7 +163,9 @@ impl Totals {
                 for (total, count) in self.calls.iter_mut().zip(calls) {
                     *total += u64::from(count);
                 }
-                if let Some((call, what)) = violation {
+                if let Some(what) = violation
+                    && let Some(call) = machine.recent_call(cpu, 0)
+                {
                     self.add_violation(cpu, call, StressViolation { what, seed });
                 }
             }

@@ -195,7 +195,12 @@ fn registers_without_a_reset_value_are_0_where_the_cpu_has_them() {
     const GARBAGE: u64 = 0xa5a5;
     let code = Code::load();
     let image = image();
-    for entry in ["reset", "secondary_entry", "wake_entry"] {
+    for entry in [
+        "reset",
+        "secondary_entry",
+        "wake_entry",
+        "noting_wake_entry",
+    ] {
         for (id, field, registers) in UNKNOWN_AT_RESET {
             for el in 1..=2u64 {
                 let written = |value: u64| {
@@ -353,7 +358,7 @@ fn mutations_are_found() {
         }
     }
     // Load the channel before the caches are on.
-    for entry in ["secondary_entry", "wake_entry"] {
+    for entry in ["secondary_entry", "wake_entry", "noting_wake_entry"] {
         let at = places(entry, &call("cpu_setup"))[0];
         let to = code.symbol("find_channel");
         let early = 0x9400_0000 | ((to.wrapping_sub(at) >> 2) as u32 & 0x3ff_ffff);

@@ -99,7 +99,10 @@ fn check_cpu_on(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
 }
 
 fn check_wake_up(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState) {
-    let round = fitness.request_round(Participants::Only(cpu), state, Roles::default());
+    let round = Round {
+        notes_entry: true,
+        ..fitness.request_round(Participants::Only(cpu), state, Roles::default())
+    };
     let outcome = fitness.run_round(cpu, &round);
     if outcome.end == ActionEnd::Resumed {
         add_entry(fitness, Function::CpuSuspend, cpu);

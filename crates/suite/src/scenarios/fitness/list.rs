@@ -1,34 +1,29 @@
 //! The list of rules.
 
 use super::group::Group;
-use super::{
-    after_denial, all_at_once, child_stays_on, entry_state, features_agree, last_down, listings,
-    migrate, modes, power, sibling_in_standby, sibling_runs, states, suspended_is_on, two_callers,
-    wrong_arguments,
-};
 use crate::model::Rule;
 use crate::scenarios::stress::RANDOM_CALLS;
 
 /// All checks, in the order in which they are performed: from harmless to dangerous, because a
 /// check can cause a CPU to be lost.
 pub(super) const GROUPS: &[Group] = &[
-    listings::LISTINGS,
-    features_agree::GROUP,
-    migrate::GROUP,
-    power::ON_AND_OFF,
-    states::STATES,
-    entry_state::GROUP,
-    suspended_is_on::GROUP,
-    modes::GROUP,
-    sibling_runs::GROUP,
-    sibling_in_standby::GROUP,
-    after_denial::GROUP,
-    child_stays_on::GROUP,
-    last_down::GROUP,
-    all_at_once::GROUP,
-    two_callers::GROUP,
-    power::PAUSES,
-    wrong_arguments::WRONG_ARGUMENTS,
+    super::listings::LISTINGS,
+    super::features_agree::GROUP,
+    super::migrate::GROUP,
+    super::power::ON_AND_OFF,
+    super::states::STATES,
+    super::entry_state::GROUP,
+    super::suspended_is_on::GROUP,
+    super::modes::GROUP,
+    super::sibling_runs::GROUP,
+    super::sibling_in_standby::GROUP,
+    super::after_denial::GROUP,
+    super::child_stays_on::GROUP,
+    super::last_down::GROUP,
+    super::all_at_once::GROUP,
+    super::two_callers::GROUP,
+    super::power::PAUSES,
+    super::wrong_arguments::WRONG_ARGUMENTS,
 ];
 
 /// Returns all rules, in the order of the list, and that of the `stress` scenario.

@@ -28,6 +28,8 @@ CASSERT(__builtin_offsetof(struct pb_fate, delay) == PB_FATE_DELAY,
 	pb_fate_delay);
 CASSERT(__builtin_offsetof(struct pb_fate, gic) == PB_FATE_GIC, pb_fate_gic);
 CASSERT(__builtin_offsetof(struct pb_fate, keep) == PB_FATE_KEEP, pb_fate_keep);
+CASSERT(__builtin_offsetof(struct pb_fate, wakes) == PB_FATE_WAKES,
+	pb_fate_wakes);
 CASSERT(__builtin_offsetof(struct pb_fate, lose) == PB_FATE_LOSE,
 	pb_fate_lose);
 CASSERT((PB_FATES_ADDR + (PB_CPUS << PB_FATE_SHIFT)) <=
@@ -148,6 +150,7 @@ uintptr_t pb_faults_init(uintptr_t entry)
 		pb_fate(pos)->delay = 0U;
 		pb_fate(pos)->gic = 0U;
 		pb_fate(pos)->lose = 0U;
+		pb_fate(pos)->wakes = 0U;
 	}
 
 	/* This must happen before a fault can clear the frequency. */

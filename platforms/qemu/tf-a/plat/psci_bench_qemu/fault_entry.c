@@ -117,5 +117,9 @@ void __wrap_cm_prepare_el3_exit_ns(void)
 		break;
 	}
 
+	if (pb_rule_context_is_lost(me)) {
+		write_ctx_reg(get_gpregs_ctx(cm_get_context(NON_SECURE)),
+			      CTX_GPREG_X0, 0U);
+	}
 	pb_storm_enter(me);
 }

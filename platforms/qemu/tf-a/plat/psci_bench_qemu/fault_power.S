@@ -114,6 +114,8 @@ endfunc pb_fault_keep_power
  */
 func pb_fault_warm_entry
 	bl	my_fate
+	mov	x1, #1
+	str	x1, [x0, #PB_FATE_WAKES]
 	ldr	x1, [x0, #PB_FATE_DELAY]
 	str	xzr, [x0, #PB_FATE_DELAY]
 	mov	x0, x1

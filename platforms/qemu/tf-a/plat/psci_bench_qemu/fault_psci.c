@@ -129,7 +129,7 @@ static void stall(void)
 }
 
 /* Called by pwr_domain_suspend, which holds the locks of the levels above. */
-void pb_fault_stall_locked(void)
+void pb_fault_power_down(const psci_power_state_t *target)
 {
 	unsigned int me = plat_my_core_pos();
 
@@ -140,6 +140,9 @@ void pb_fault_stall_locked(void)
 	if (holds_lock[me]) {
 		holds_lock[me] = false;
 		pb_rule_give_suspend_lock();
+	}
+	if (is_local_state_off(target->pwr_domain_state[1]) != 0) {
+		pb_rule_cluster_down(me);
 	}
 }
 

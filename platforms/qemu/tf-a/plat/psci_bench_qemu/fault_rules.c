@@ -47,6 +47,21 @@ static volatile bool platform_denies[PB_CPUS];
 /* SET_SUSPEND_MODE's last successful argument. */
 static volatile bool os_initiated;
 
+/* CPUs that a sibling has powered down while they were coming up. */
+static volatile bool context_lost[PB_CPUS];
+
+/*
+ * A CPU that never comes back sleeps, because QEMU's instruction clock is slow
+ * if many CPUs are busy.
+ */
+static void __dead2 hang(void)
+{
+	pb_gic_core_down();
+	for (;;) {
+		wfi();
+	}
+}
+
 static bool is_rejected(u_register_t result)
 {
 	int code = (int)result;
@@ -163,6 +178,42 @@ bool pb_rule_is_another_turning_off(unsigned int target)
 	return false;
 }
 
+/*
+ * This CPU powers down its cluster. Siblings that are coming up wait for a lock
+ * that it holds; with the fault, the flush of the cluster costs them the context
+ * that they have already loaded.
+ */
+void pb_rule_cluster_down(unsigned int me)
+{
+	unsigned int first = me - (me % CPUS_PER_CLUSTER);
+	unsigned int pos;
+
+	if (!pb_fault_is(PB_CLUSTER_BESIDE_WAKE, me)) {
+		return;
+	}
+	for (pos = first; pos < (first + CPUS_PER_CLUSTER); pos++) {
+		if ((pos != me) && (pb_fate(pos)->wakes != 0U)) {
+			context_lost[pos] = true;
+		}
+	}
+}
+
+/* This core has come up. */
+void pb_fault_came_up(void)
+{
+	pb_fate(plat_my_core_pos())->wakes = 0U;
+}
+
+/* Whether this core enters the non-secure world with another context. */
+bool pb_rule_context_is_lost(unsigned int me)
+{
+	bool is_lost = context_lost[me];
+
+	context_lost[me] = false;
+
+	return is_lost;
+}
+
 static bool try_suspend_lock(void)
 {
 	bool is_free;
@@ -177,8 +228,7 @@ static bool try_suspend_lock(void)
 
 /*
  * Takes the lock, which a CPU that has suspended releases. If it is never
- * released, the CPU hangs. It then sleeps, because QEMU's instruction clock is
- * slow if many CPUs are busy.
+ * released, the CPU hangs.
  */
 void pb_rule_take_suspend_lock(void)
 {
@@ -191,10 +241,7 @@ void pb_rule_take_suspend_lock(void)
 		__asm__ volatile("yield");
 	}
 
-	pb_gic_core_down();
-	for (;;) {
-		wfi();
-	}
+	hang();
 }
 
 void pb_rule_give_suspend_lock(void)

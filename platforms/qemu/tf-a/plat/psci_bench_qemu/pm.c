@@ -61,7 +61,7 @@ static void pwr_domain_off(const psci_power_state_t *target)
 /* CPU_SUSPEND to power-down, with the same locks held. */
 static void pwr_domain_suspend(const psci_power_state_t *target)
 {
-	pb_fault_stall_locked();
+	pb_fault_power_down(target);
 	pb_nodes_go_down(target, PB_NODE_SUSPENDED);
 	pb_gic_core_down();
 	pb_channel_take();
@@ -96,6 +96,7 @@ static void pwr_down_or_abandon(const psci_power_state_t *target)
 /* The first step after CPU_ON, and after a power-down CPU_SUSPEND. */
 static void pwr_domain_on_finish(const psci_power_state_t *woken_from)
 {
+	pb_fault_came_up();
 	pb_nodes_come_up(woken_from);
 	pb_gic_core_on();
 }
@@ -103,6 +104,7 @@ static void pwr_domain_on_finish(const psci_power_state_t *woken_from)
 static void pwr_domain_suspend_finish(const psci_power_state_t *woken_from)
 {
 	pb_abandon_finish();
+	pb_fault_came_up();
 	pb_nodes_come_up(woken_from);
 	pb_gic_core_resume();
 }

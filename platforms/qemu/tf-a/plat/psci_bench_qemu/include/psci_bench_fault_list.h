@@ -97,6 +97,8 @@
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(STALL_LOCKED, "stall-locked",				\
 	      CPU_SUSPEND, PB_MICROSECONDS(200))			\
+	FAULT(CLUSTER_BESIDE_WAKE, "cluster-beside-wake",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(SUSPEND_KEEPS_LOCK, "suspend-keeps-lock",			\
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(OSI_SIBLING_IGNORED, "osi-sibling-ignored",		\

@@ -27,6 +27,8 @@
 #define PB_FATE_LOSE		24
 /* Not zero: the core keeps its power while it is suspended. */
 #define PB_FATE_KEEP		32
+/* Not zero: the core is coming up, and has not reached its last hook yet. */
+#define PB_FATE_WAKES		40
 
 #ifndef __ASSEMBLER__
 
@@ -43,7 +45,8 @@ struct pb_fate {
 	uint64_t gic;
 	uint64_t lose;
 	uint64_t keep;
-	uint64_t unused[3];
+	uint64_t wakes;
+	uint64_t unused[2];
 };
 
 /* Not memory: the machine would need 254 GiB for that. */
@@ -118,6 +121,8 @@ void pb_rule_turned_on(unsigned int pos);
 void pb_rule_turns_off(unsigned int me);
 bool pb_rule_is_any_starting(void);
 bool pb_rule_is_another_turning_off(unsigned int target);
+void pb_rule_cluster_down(unsigned int me);
+bool pb_rule_context_is_lost(unsigned int me);
 void pb_rule_take_suspend_lock(void);
 void pb_rule_give_suspend_lock(void);
 u_register_t pb_rule_mode(unsigned int me, unsigned int mode,

@@ -61,8 +61,9 @@ uintptr_t pb_faults_init(uintptr_t entry);
 void pb_faults_report(void);
 /* CPU_ON for that CPU succeeds, but the CPU never comes up. */
 bool pb_fault_loses(unsigned int pos);
-/* This CPU powers down, with the locks held. */
-void pb_fault_stall_locked(void);
+/* This CPU powers down, or has come up, with the locks held. */
+void pb_fault_power_down(const psci_power_state_t *target);
+void pb_fault_came_up(void);
 /* The platform's opinion on a request that TF-A accepts. */
 int pb_fault_validate_suspend(const psci_power_state_t *target);
 /* This core's part of the GIC has lost power. */
@@ -88,7 +89,12 @@ static inline bool pb_fault_loses(unsigned int pos)
 	return false;
 }
 
-static inline void pb_fault_stall_locked(void)
+static inline void pb_fault_power_down(const psci_power_state_t *target)
+{
+	(void)target;
+}
+
+static inline void pb_fault_came_up(void)
 {
 }
 
