@@ -179,7 +179,7 @@ bool pb_rule_is_another_turning_off(unsigned int target)
 }
 
 /*
- * This CPU powers down its cluster. Siblings that are coming up wait for a lock
+ * This CPU powers down its cluster. Siblings that wake up wait for a lock
  * that it holds; with the fault, the flush of the cluster costs them the context
  * that they have already loaded.
  */
@@ -192,7 +192,8 @@ void pb_rule_cluster_down(unsigned int me)
 		return;
 	}
 	for (pos = first; pos < (first + CPUS_PER_CLUSTER); pos++) {
-		if ((pos != me) && (pb_fate(pos)->wakes != 0U)) {
+		if ((pos != me) && (pb_fate(pos)->wakes != 0U) &&
+		    (pb_core_get(pos) == PB_NODE_SUSPENDED)) {
 			context_lost[pos] = true;
 		}
 	}
