@@ -201,7 +201,6 @@ const RULE_FAULTS: &[(&str, &str, (Function, &str))] = &[
     ),
     ("", "entry-state,cpu=0x5,arg=0", (CpuOn, "entry-masked")),
     ("", "entry-state,cpu=0x5,arg=1", (CpuOn, "entry-uncached")),
-    ("", "entry-state,cpu=0x5,arg=2", (CpuOn, "entry-endianness")),
     ("", "entry-state,cpu=0x5,arg=5", (CpuOn, "entry-level")),
 ];
 
