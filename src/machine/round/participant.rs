@@ -226,9 +226,9 @@ impl Participant {
                 let entry = layout::secondary_entry_address();
                 (PSCI_CPU_ON_64, [target.mpidr().number(), entry, context])
             }
-            LoneCall::AffinityInfo { target, level } => {
+            LoneCall::AffinityInfo(target) => {
                 let target = channel(target).mpidr().number();
-                (PSCI_AFFINITY_INFO_64, [target, level.into(), 0])
+                (PSCI_AFFINITY_INFO_64, [target, 0, 0])
             }
             LoneCall::SetSuspendMode(mode) => (PSCI_SET_SUSPEND_MODE, [mode.into(), 0, 0]),
         };

@@ -4,7 +4,7 @@
 use hardware::board::CpuIndex;
 
 use crate::measure::{Outcome, REASONS, Reason};
-use crate::model::{Cell, Cpu, LeftOutState, Samples, Scenario, Series, scenarios};
+use crate::model::{Cell, Check, Cpu, LeftOutState, Samples, Scenario, Series, scenarios};
 use crate::plan::{Key, Plan, RunSize, TimerPlan};
 
 use super::cell_state::{COLUMNS, CellState, METRICS_MAX};
@@ -25,7 +25,7 @@ const PRINTING_ROW: usize = 1024;
 /// The additional bytes for each series in any other scenario.
 const PRINTING_SERIES: usize = 640;
 /// Bytes for printing one check.
-pub(crate) const CHECK_PRINTING: usize = 320;
+const CHECK_PRINTING: usize = 320;
 
 /// The memory that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,11 @@ pub(crate) fn bench_bytes(cpus: usize, outcomes: usize, figures: usize) -> usize
     let samples = list::<Outcome>(outcomes) + COLUMNS * list::<u64>(figures);
     let cells = list::<CellState>(cpus) + samples * cpus;
     cells + 2 * list::<Outcome>(cpus) + list::<u64>(outcomes.max(cpus))
+}
+
+/// Returns the number of bytes that a scenario of checks needs on a board with `cpus` CPUs.
+pub(crate) fn checks_bytes(checks: usize, cpus: usize) -> usize {
+    list::<Check>(checks) + list::<Outcome>(cpus) + CHECK_PRINTING * checks + PRINTING
 }
 
 /// Returns the number of bytes needed for the samples of a cell.

@@ -63,13 +63,8 @@ pub enum LoneCall {
     /// CPU_ON for a CPU that is off and takes no other part in the round. If it arrives, it turns
     /// off again.
     CpuOn(CpuIndex),
-    /// AFFINITY_INFO.
-    AffinityInfo {
-        /// The CPU whose MPIDR is the target.
-        target: CpuIndex,
-        /// The lowest affinity level.
-        level: u32,
-    },
+    /// AFFINITY_INFO for this CPU, at level 0.
+    AffinityInfo(CpuIndex),
     /// SET_SUSPEND_MODE with this mode.
     SetSuspendMode(u32),
 }

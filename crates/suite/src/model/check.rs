@@ -16,7 +16,9 @@ use super::finding::CpuSet;
 use super::function::Function;
 use super::rule::Rule;
 use super::skip::Skip;
-use crate::measure::{EntryState, Rejection, StressViolation};
+use crate::measure::{
+    ActionEnd, EntryState, Outcome, Reason, Rejection, StressViolation, TimeSource,
+};
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +48,17 @@ pub enum CheckEnd {
     NotCalled,
     /// The check was not performed.
     NotTried(Skip),
+}
+
+impl CheckEnd {
+    /// Returns the result of a call that did not have the expected effect on its CPU.
+    pub fn no_effect(outcome: &Outcome) -> Self {
+        let lost = Rejection::plain(Reason::Lost);
+        Self::NoEffect(match outcome.end {
+            ActionEnd::NotRun => lost,
+            _ => outcome.judge(TimeSource::Counter).err().unwrap_or(lost),
+        })
+    }
 }
 
 /// One check, together with all CPUs for which it had the same result.

@@ -138,6 +138,24 @@ impl Status {
 }
 
 impl Scenario {
+    /// Returns the results of a scenario of checks, which has failed if any check has.
+    pub fn of_checks(key: ScenarioKey, checks: Vec<Check>) -> Self {
+        let mut failed = checks.iter().filter(|check| check.has_failed());
+        let status = match failed.next() {
+            None => Status::Passed,
+            Some(first) => Status::Failed(Failure::CheckFailed {
+                function: first.function,
+                rule: first.rule,
+                failed: 1 + failed.count() as u32,
+            }),
+        };
+        Self {
+            status,
+            checks,
+            ..Self::new(key)
+        }
+    }
+
     /// Returns results with only the key filled in.
     pub fn new(key: ScenarioKey) -> Self {
         Self {

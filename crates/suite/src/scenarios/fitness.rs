@@ -1,10 +1,9 @@
 //! The `fitness` scenario, which shows which PSCI functions work. It looks up each function in the
 //! firmware's list, calls it if that is harmless, and observes the effect. It measures nothing.
 //!
-//! A check can cause a CPU to be lost. The checks are therefore ordered from harmless to dangerous:
-//! calls on the lead, CPU_ON and CPU_OFF for each CPU, CPU_SUSPEND to each declared state, CPU_ON
-//! after shorter and shorter pauses and, only if requested, calls with wrong arguments. Functions
-//! that turn off or reset the system are never called.
+//! A check can cause a CPU to be lost, so `list.rs` orders the checks from harmless to dangerous.
+//! Functions that turn off or reset the system are called only if requested, with arguments that
+//! correct firmware rejects.
 
 mod after_denial;
 mod all_at_once;
@@ -31,9 +30,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::bench::Request;
-use crate::bench::memory::{CHECK_PRINTING, PRINTING, list};
+use crate::bench::memory::checks_bytes;
 use crate::measure::Outcome;
-use crate::model::{Check, Failure, Scenario, ScenarioKey, Status};
+use crate::model::Scenario;
 use crate::plan::{CheckedCalls, Group, Key, NotCounted, RunSize, Work};
 
 use self::checks::Fitness;
@@ -53,9 +52,7 @@ pub(super) const FITNESS: Descriptor = Descriptor {
     not_counted: NotCounted::Nothing,
     // Each CPU may fail in its own way.
     cells: |size| 130 + size.cpus * (24 + 14 * size.idle_states),
-    heap: |size, checks| {
-        list::<Check>(checks) + list::<Outcome>(size.cpus) + CHECK_PRINTING * checks + PRINTING
-    },
+    heap: |size, checks| checks_bytes(checks, size.cpus),
     work: |_, _| Work::default(),
     measure: check,
     ..Descriptor::SUITE
@@ -88,23 +85,5 @@ fn check(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
             (group.check)(&mut fitness)?;
         }
     }
-    Ok(alloc::vec![finish(fitness, key)])
-}
-
-/// Returns the scenario, marked as failed if any check failed.
-fn finish(fitness: Fitness<'_>, key: ScenarioKey) -> Scenario {
-    let mut failed = fitness.checks.iter().filter(|check| check.has_failed());
-    let status = match failed.next() {
-        None => Status::Passed,
-        Some(first) => Status::Failed(Failure::CheckFailed {
-            function: first.function,
-            rule: first.rule,
-            failed: 1 + failed.count() as u32,
-        }),
-    };
-    Scenario {
-        status,
-        checks: fitness.checks,
-        ..Scenario::new(key)
-    }
+    Ok(alloc::vec![Scenario::of_checks(key, fitness.checks)])
 }

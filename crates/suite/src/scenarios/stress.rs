@@ -11,16 +11,13 @@ use core::fmt::{self, Write};
 use hardware::board::CpuIndex;
 use hardware::spec::ticks::Clock;
 
-use crate::bench::memory::{CHECK_PRINTING, PRINTING, list};
+use crate::bench::memory::checks_bytes;
 use crate::bench::{Request, Setting, lead_in};
 use crate::measure::{
-    ActionDetails, ActionEnd, AfterRound, Machine, Outcome, Participants, RECENT_CALLS, Reason,
-    RecentCall, Rejection, Round, STRESS_STATES, Spans, Stress, StressCall, StressViolation,
-    Stressed, Violation,
+    ActionDetails, ActionEnd, AfterRound, Machine, Outcome, Participants, RECENT_CALLS, RecentCall,
+    Round, STRESS_STATES, Spans, Stress, StressCall, StressViolation, Stressed, Violation,
 };
-use crate::model::{
-    Check, CheckEnd, Failure, Function, Label, Rule, Scenario, ScenarioKey, Skip, Status,
-};
+use crate::model::{Check, CheckEnd, Function, Label, Rule, Scenario, ScenarioKey, Skip, Status};
 use crate::plan::{Group, Key, NotCounted, UsedStates, Work};
 
 use super::descriptor::Descriptor;
@@ -58,9 +55,7 @@ pub(super) const STRESS: Descriptor = Descriptor {
     not_counted: NotCounted::Nothing,
     // Each function, and each CPU that is lost.
     cells: |size| StressCall::KINDS + size.cpus,
-    heap: |size, checks| {
-        list::<Check>(checks) + list::<Outcome>(size.cpus) + CHECK_PRINTING * checks + PRINTING
-    },
+    heap: |size, checks| checks_bytes(checks, size.cpus),
     work: |size, _| Work {
         timers_s: size.plan.duration.into(),
         ..Work::default()
@@ -107,11 +102,9 @@ fn run_slices(
         checks: Vec::with_capacity(StressCall::KINDS + setting.cpus.len()),
     };
     let (duration, mut seed) = (setting.plan.duration, setting.plan.seed);
+    let states = states(setting);
     for begin in (0..duration).step_by(SLICE_S as usize) {
-        let stress = Stress {
-            seed,
-            states: states(setting),
-        };
+        let stress = Stress { seed, states };
         let end = duration.min(begin + SLICE_S);
         let round = round(machine, setting, stress, end - begin);
         machine.run_round(&round, &mut outcomes);
@@ -170,11 +163,7 @@ impl Totals {
                 }
             }
             if let ActionEnd::Lost(_) = outcome.end {
-                let why = outcome
-                    .judge(crate::measure::TimeSource::Counter)
-                    .err()
-                    .unwrap_or(Rejection::plain(Reason::Lost));
-                let end = CheckEnd::NoEffect(why);
+                let end = CheckEnd::no_effect(outcome);
                 let function = lost_in(machine, cpu);
                 self.add_check(cpu, Check::new(function, RANDOM_CALLS, end));
             }
@@ -218,14 +207,6 @@ fn lost_in(machine: &dyn Machine, cpu: CpuIndex) -> Function {
 /// Returns the scenario, with the number of calls of each function if all were right.
 fn finish(totals: Totals, key: ScenarioKey) -> Scenario {
     let Totals { calls, mut checks } = totals;
-    let status = match checks.first() {
-        Some(first) => Status::Failed(Failure::CheckFailed {
-            function: first.function,
-            rule: first.rule,
-            failed: checks.len() as u32,
-        }),
-        None => Status::Passed,
-    };
     let failed: Vec<Function> = checks.iter().map(|check| check.function).collect();
     for (function, count) in FUNCTIONS.into_iter().zip(calls) {
         if count > 0 && !failed.contains(&function) {
@@ -236,14 +217,10 @@ fn finish(totals: Totals, key: ScenarioKey) -> Scenario {
             });
         }
     }
-    Scenario {
-        status,
-        checks,
-        ..Scenario::new(key)
-    }
+    Scenario::of_checks(key, checks)
 }
 
-/// Prints the last calls of each CPU, the newest one last.
+/// Prints each CPU's last calls, newest last.
 fn print_recent_calls(
     machine: &dyn Machine,
     setting: Setting<'_>,

@@ -83,10 +83,7 @@ impl FakeFirmware {
                     if is_first { 0 } else { ON_PENDING },
                 )
             }
-            LoneCall::AffinityInfo { target, level: 0 } => (Function::AffinityInfo, target, 0),
-            LoneCall::AffinityInfo { target, .. } => {
-                (Function::AffinityInfo, target, INVALID_PARAMETERS)
-            }
+            LoneCall::AffinityInfo(target) => (Function::AffinityInfo, target, 0),
             LoneCall::SetSuspendMode(_) => (Function::SetSuspendMode, CpuIndex::default(), DENIED),
         };
         (self.edit)(function.id(), u64::from(u32::from(target)), right)

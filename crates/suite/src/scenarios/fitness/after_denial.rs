@@ -7,10 +7,8 @@ use super::group::Group;
 use super::requests::{Permitted, states_above_core};
 use super::sibling_runs::SIBLING_RUNS;
 use crate::bench::states::UsableState;
-use crate::measure::{Part, Participants, Roles};
 use crate::model::{Function, Rule};
 use hardware::board::CpuIndex;
-use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
 
 const AFTER_DENIAL: &Rule = &Rule {
     key: "after-denial",
@@ -30,10 +28,7 @@ pub(super) const GROUP: Group = Group {
 };
 
 fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
-    let permitted = Permitted {
-        required: &[DENIED],
-        tolerated: &[INVALID_PARAMETERS],
-    };
+    let permitted = Permitted::WHILE_RUNNING;
     fitness.in_os_initiated_mode(|fitness| {
         let Some(state) = states_above_core(fitness.setting.states).next() else {
             return Ok(());
@@ -56,12 +51,7 @@ fn check_pair(
     (first_state, state): (UsableState, UsableState),
     permitted: Permitted<'_>,
 ) -> fmt::Result {
-    let part = Part {
-        action: first_state.action(),
-        call: 0,
-    };
-    let roles = Roles::new([(first, part), (cpu, fitness.late_part(state))]);
-    let round = fitness.request_round(Participants::Pair(first, cpu), state, roles);
+    let round = fitness.pair_round((first, first_state), (cpu, state));
     fitness.announce(Function::CpuSuspend, Some(state.power_state))?;
     if !fitness.run_requests(&round) {
         return Ok(());

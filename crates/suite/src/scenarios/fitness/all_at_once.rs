@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use super::checks::{Fitness, no_effect, returned};
+use super::checks::{Fitness, returned};
 use super::group::Group;
-use crate::bench::lead_in;
-use crate::measure::{Action, ActionEnd, Outcome, Participants, Round, RoundPhase, Spans};
+use crate::measure::{Action, ActionEnd, Outcome, Participants, RoundPhase};
 use crate::model::{Check, CheckEnd, Function, Rule};
 use hardware::board::CpuIndex;
 
@@ -29,7 +28,7 @@ const OFF_AT_ONCE: &Rule = &Rule {
     ..Rule::NONE
 };
 
-/// Rounds in which all CPUs except the lead turn on, and off at the same instant.
+/// Rounds in which all CPUs except the lead are turned on, and then turn off at the same instant.
 pub(super) const GROUP: Group = Group {
     rules: &[ON_AT_ONCE, OFF_AT_ONCE],
     check,
@@ -41,9 +40,7 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         return Ok(());
     }
     fitness.announce(Function::CpuOff, None)?;
-    let participants = Participants::All;
-    let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
-    let round = Round::new(participants, Action::Off, Spans::new(lead_in));
+    let round = fitness.plain_round(Participants::All, Action::Off);
     let before = fitness.lost();
     for _ in 0..TRIES {
         fitness.run_round(fitness.lead(), &round);
@@ -72,7 +69,7 @@ fn add_losses(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) {
     };
     let check = Check {
         answer: returned(loss),
-        ..Check::new(function, rule, no_effect(outcome))
+        ..Check::new(function, rule, CheckEnd::no_effect(outcome))
     };
     fitness.add_check_for(cpu, check);
 }

@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use crate::measure::{
-    ActionEnd, Cause, Facts, Loss, Machine, Outcome, Reason, Rejection, Round, RoundPhase,
-    TimeSource,
+    Action, ActionEnd, Cause, Facts, Loss, Machine, Outcome, Participants, Round, RoundPhase, Spans,
 };
 use crate::model::{Check, CheckEnd, CpuSet, Function, Rule, Skip};
 use hardware::board::{CpuIndex, Mpidr};
+use smccc::psci::SuspendMode;
 
-use crate::bench::Setting;
 use crate::bench::trials::last_other_before;
+use crate::bench::{Setting, lead_in};
 
 /// A call's return value: the low word of X0.
 pub(super) type Answer = i32;
@@ -114,6 +114,18 @@ impl Fitness<'_> {
             .expect("a CPU on the board has an MPIDR")
     }
 
+    /// Returns a round in which the participants do the same at the same instant, and then turn off.
+    pub(super) fn plain_round(&self, participants: Participants, action: Action) -> Round {
+        let lead_in = lead_in(self.facts(), participants, self.setting.cpus.len());
+        Round::new(participants, action, Spans::new(lead_in))
+    }
+
+    /// Calls SET_SUSPEND_MODE on the lead, and returns the return value.
+    pub(super) fn set_suspend_mode(&mut self, mode: SuspendMode) -> Answer {
+        let set = self.machine.set_suspend_mode(mode);
+        set.map_or_else(i64::from, |()| 0) as Answer
+    }
+
     /// Runs one round, and returns the CPU's outcome.
     pub(super) fn run_round(&mut self, cpu: CpuIndex, round: &Round) -> Outcome {
         self.machine.run_round(round, &mut self.outcomes);
@@ -191,7 +203,7 @@ impl Fitness<'_> {
             {
                 let check = Check {
                     answer: returned(loss),
-                    ..Check::new(function, rule, no_effect(outcome))
+                    ..Check::new(function, rule, CheckEnd::no_effect(outcome))
                 };
                 self.add_check_for(cpu, check);
                 has_failed = true;
@@ -265,13 +277,4 @@ pub(super) fn end_of(is_permitted: bool) -> CheckEnd {
     } else {
         CheckEnd::WrongAnswer
     }
-}
-
-/// Returns the result of a call that did not have the expected effect on its CPU.
-pub(super) fn no_effect(outcome: &Outcome) -> CheckEnd {
-    let lost = Rejection::plain(Reason::Lost);
-    CheckEnd::NoEffect(match outcome.end {
-        ActionEnd::NotRun => lost,
-        _ => outcome.judge(TimeSource::Counter).err().unwrap_or(lost),
-    })
 }

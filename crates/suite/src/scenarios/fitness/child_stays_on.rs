@@ -6,7 +6,6 @@ use core::fmt;
 use super::checks::Fitness;
 use super::group::Group;
 use super::requests::{Permitted, states_above_core};
-use crate::measure::{Part, Participants, Roles};
 use crate::model::{Function, Rule};
 use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
 
@@ -45,13 +44,7 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let Some(cpu) = fitness.cpu_elsewhere() else {
             return fitness.lacks_cpus(Function::CpuSuspend, CHILD_STAYS_ON);
         };
-        let lead = fitness.lead();
-        let lead_part = Part {
-            action: core.action(),
-            call: 0,
-        };
-        let roles = Roles::new([(lead, lead_part), (cpu, fitness.late_part(state))]);
-        let round = fitness.request_round(Participants::Pair(lead, cpu), state, roles);
+        let round = fitness.pair_round((fitness.lead(), core), (cpu, state));
         fitness.check_request(CHILD_STAYS_ON, (cpu, state), &round, permitted)
     })
 }

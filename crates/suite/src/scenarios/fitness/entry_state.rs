@@ -4,9 +4,8 @@ use core::fmt;
 
 use super::checks::Fitness;
 use super::group::Group;
-use crate::bench::lead_in;
 use crate::bench::states::UsableState;
-use crate::measure::{Action, ActionEnd, EntryState, Participants, Roles, Round, Spans};
+use crate::measure::{Action, ActionEnd, Participants, Roles, Round};
 use crate::model::{Check, CheckEnd, Function, Rule};
 use hardware::board::CpuIndex;
 
@@ -89,9 +88,7 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
 }
 
 fn check_cpu_on(fitness: &mut Fitness<'_>, cpu: CpuIndex) {
-    let participants = Participants::Only(cpu);
-    let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
-    let round = Round::new(participants, Action::Version, Spans::new(lead_in));
+    let round = fitness.plain_round(Participants::Only(cpu), Action::Version);
     let outcome = fitness.run_round(cpu, &round);
     if outcome.end == ActionEnd::Returned {
         add_entry(fitness, Function::CpuOn, cpu);
@@ -125,15 +122,11 @@ fn add_entry(fitness: &mut Fitness<'_>, function: Function, cpu: CpuIndex) {
         (STACK, state.uses_own_stack_pointer(), CheckEnd::Tolerated),
         (
             RESERVED,
-            has_reserved_bits(fitness, state),
+            state.has_reserved_bits(fitness.facts().e2h),
             CheckEnd::Tolerated,
         ),
     ] {
         let end = if is_right { CheckEnd::Works } else { otherwise };
         fitness.add_check_for(cpu, Check::new(function, rule, end));
     }
-}
-
-fn has_reserved_bits(fitness: &Fitness<'_>, state: EntryState) -> bool {
-    state.has_reserved_bits(fitness.facts().e2h)
 }

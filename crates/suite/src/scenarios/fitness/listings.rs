@@ -252,10 +252,9 @@ fn check_modes(fitness: &mut Fitness<'_>) -> fmt::Result {
         (SuspendMode::OsInitiated, OS_INITIATED),
         (SuspendMode::PlatformCoordinated, PLATFORM),
     ] {
-        let set = fitness.machine.set_suspend_mode(mode);
-        let code = set.map_or_else(i64::from, |()| 0);
+        let answer = fitness.set_suspend_mode(mode);
         let call = CheckedCall::new(Function::SetSuspendMode, rule);
-        fitness.add_answer(call, code as Answer, &[0]);
+        fitness.add_answer(call, answer, &[0]);
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use super::checks::{Answer, CheckedCall, Fitness};
+use super::checks::{CheckedCall, Fitness};
 use super::group::Group;
-use crate::measure::{Action, LoneCall, Part, Participants, Roles};
+use crate::measure::LoneCall;
 use crate::model::{Function, Rule};
 use smccc::psci::SuspendMode;
 use smccc::psci::error::DENIED;
@@ -49,10 +49,7 @@ fn check_while_on(fitness: &mut Fitness<'_>) -> fmt::Result {
     };
     fitness.announce(function, None)?;
     fitness.while_on(cpu, |fitness| {
-        let left = fitness
-            .machine
-            .set_suspend_mode(SuspendMode::PlatformCoordinated);
-        let answer = left.map_or_else(i64::from, |()| 0) as Answer;
+        let answer = fitness.set_suspend_mode(SuspendMode::PlatformCoordinated);
         fitness.add_answer(CheckedCall::new(function, WHILE_ON), answer, &[DENIED]);
         Ok(())
     })
@@ -69,29 +66,13 @@ fn check_while_suspended(fitness: &mut Fitness<'_>) -> fmt::Result {
         return Ok(());
     };
     fitness.announce(function, None)?;
-    let lead = fitness.lead();
-    let mode = LoneCall::SetSuspendMode(1);
-    let roles = Roles::single(
-        lead,
-        Part {
-            action: Action::Call(mode),
-            ..fitness.late_part(state)
-        },
-    );
-    let round = fitness.request_round(Participants::Pair(lead, cpu), state, roles);
-    let is_tested = fitness.run_requests(&round);
-    let [caller, sleeper] = [lead, cpu].map(|cpu| fitness.outcomes[cpu.index()]);
-    if is_tested
-        && sleeper.end.has_returned()
-        && let Some(answer) = caller.code
-    {
+    let call = LoneCall::SetSuspendMode(1);
+    if let Some((answer, _)) = fitness.call_beside_suspend(call, (cpu, state)) {
         let call = CheckedCall::new(function, WHILE_SUSPENDED);
         fitness.add_answer(call, answer, &[DENIED]);
         if answer == 0 {
             // The CPU is off again, so the firmware must accept this call.
-            let _ = fitness
-                .machine
-                .set_suspend_mode(SuspendMode::PlatformCoordinated);
+            fitness.set_suspend_mode(SuspendMode::PlatformCoordinated);
         }
     }
     Ok(())

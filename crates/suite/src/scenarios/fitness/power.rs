@@ -2,19 +2,16 @@
 
 use core::fmt;
 
-use crate::measure::{
-    Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase, Spans,
-};
+use crate::measure::{Action, ActionEnd, AfterRound, Outcome, Participants, Round, RoundPhase};
 use crate::model::{Check, CheckEnd, Function, Rule, Skip};
 use hardware::board::CpuIndex;
 use smccc::psci::error;
 
 use super::checks::{
-    ARRIVES, Answer, CheckedCall, Fitness, GOES_OFF, IS_OFF, failed_call, no_effect, returned,
+    ARRIVES, Answer, CheckedCall, Fitness, GOES_OFF, IS_OFF, failed_call, returned,
 };
 use super::group::Group;
 use super::listings::{ANSWER, IS_ON};
-use crate::bench::lead_in;
 
 /// The pauses between OFF and the next CPU_ON, in microseconds, from harmless to dangerous.
 const PAUSES_US: [u32; 10] = [10_000, 3_000, 1_000, 300, 100, 30, 10, 3, 1, 0];
@@ -95,11 +92,9 @@ fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, rule: &'static Rule, st
 
 /// Returns a round in which the CPU makes a harmless call and then stays on or turns off.
 fn round(fitness: &Fitness<'_>, cpu: CpuIndex, afterwards: AfterRound) -> Round {
-    let participants = Participants::Only(cpu);
-    let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
     Round {
         afterwards,
-        ..Round::new(participants, Action::Version, Spans::new(lead_in))
+        ..fitness.plain_round(Participants::Only(cpu), Action::Version)
     }
 }
 
@@ -142,7 +137,7 @@ fn add_arrival(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) -> b
     let end = if has_arrived {
         CheckEnd::Works
     } else {
-        no_effect(outcome)
+        CheckEnd::no_effect(outcome)
     };
     let mut check = Check {
         answer: Some(0),
@@ -166,7 +161,7 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
     if let ActionEnd::Lost(loss) = outcome.end {
         check.answer = returned(loss);
         check.end = if fitness.machine.is_lost(cpu) {
-            no_effect(outcome)
+            CheckEnd::no_effect(outcome)
         } else {
             // The CPU has stayed on, and later checks can use it.
             CheckEnd::WrongAnswer
@@ -175,7 +170,7 @@ fn add_departure(fitness: &mut Fitness<'_>, cpu: CpuIndex, outcome: &Outcome) ->
             (check.function, check.rule) = (Function::AffinityInfo, rule);
         }
     } else if !is_off {
-        check.end = no_effect(outcome);
+        check.end = CheckEnd::no_effect(outcome);
     }
     fitness.add_check_for(cpu, check);
     is_off
@@ -209,13 +204,13 @@ fn check_pauses(fitness: &mut Fitness<'_>) -> fmt::Result {
             // The CPU came back, so this is not a result of CPU_ON.
             let check = Check {
                 answer: returned(loss),
-                ..Check::new(function, rule, no_effect(&outcome))
+                ..Check::new(function, rule, CheckEnd::no_effect(&outcome))
             };
             fitness.add_check_for(cpu, check);
             break;
         }
         let end = if is_lost {
-            no_effect(&outcome)
+            CheckEnd::no_effect(&outcome)
         } else {
             CheckEnd::Works
         };

@@ -2,16 +2,19 @@
 
 use core::{fmt, mem};
 
-use super::checks::{Answer, Fitness, no_effect};
+use super::checks::{Answer, Fitness};
 use super::listings::PLATFORM;
 use crate::bench::lead_in;
 use crate::bench::states::{States, UsableState};
 use crate::measure::{
-    Action, ActionEnd, AfterRound, Outcome, Part, Participants, Roles, Round, Spans, WakeUp, Waker,
+    Action, ActionEnd, AfterRound, LoneCall, Outcome, Part, Participants, Roles, Round, Spans,
+    WakeUp, Waker,
 };
 use crate::model::{Check, CheckEnd, CpuSet, Function, Rule, Skip};
 use hardware::board::CpuIndex;
+use smccc::error::SUCCESS;
 use smccc::psci::SuspendMode;
+use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
 
 /// How long a CPU sleeps whose request is accepted, in microseconds. It is longer than any
 /// power-down takes.
@@ -30,6 +33,14 @@ pub(super) struct Permitted<'p> {
     pub(super) tolerated: &'p [Answer],
 }
 
+impl Permitted<'_> {
+    /// The answers to a request for a level at which another CPU is running.
+    pub(super) const WHILE_RUNNING: Self = Self {
+        required: &[DENIED],
+        tolerated: &[INVALID_PARAMETERS],
+    };
+}
+
 impl Fitness<'_> {
     /// Performs checks in OS-initiated mode, if the firmware supports it. The other CPUs are off
     /// when the mode changes.
@@ -43,21 +54,13 @@ impl Fitness<'_> {
         // If the mode cannot be entered, another check fails. A lost CPU may be on.
         if !may_change
             || !lost.is_empty()
-            || self
-                .machine
-                .set_suspend_mode(SuspendMode::OsInitiated)
-                .is_err()
+            || self.set_suspend_mode(SuspendMode::OsInitiated) != SUCCESS
         {
             return Ok(());
         }
         checks(self)?;
-        let left = self
-            .machine
-            .set_suspend_mode(SuspendMode::PlatformCoordinated);
-        if let Err(error) = left
-            && self.lost().is_empty()
-        {
-            let answer = i64::from(error) as Answer;
+        let answer = self.set_suspend_mode(SuspendMode::PlatformCoordinated);
+        if answer != SUCCESS && self.lost().is_empty() {
             self.add_check(Check {
                 answer: Some(answer),
                 ..Check::new(Function::SetSuspendMode, PLATFORM, CheckEnd::WrongAnswer)
@@ -127,10 +130,43 @@ impl Fitness<'_> {
         }
     }
 
-    /// Returns the part of a CPU that suspends to a state halfway through the sleep of the others.
-    pub(super) fn late_part(&self, state: UsableState) -> Part {
+    /// Returns a round in which one CPU suspends at the start, and then another CPU does.
+    pub(super) fn pair_round(
+        &self,
+        (first, first_state): (CpuIndex, UsableState),
+        (second, state): (CpuIndex, UsableState),
+    ) -> Round {
+        let first_part = Part {
+            action: first_state.action(),
+            call: 0,
+        };
+        let roles = Roles::new([
+            (first, first_part),
+            (second, self.late_part(state.action())),
+        ]);
+        self.request_round(Participants::Pair(first, second), state, roles)
+    }
+
+    /// Makes a call on the lead while a CPU is suspended to a state. Returns the return value, and
+    /// the outcome of the suspend; None if the round does not test the call.
+    pub(super) fn call_beside_suspend(
+        &mut self,
+        call: LoneCall,
+        (cpu, state): (CpuIndex, UsableState),
+    ) -> Option<(Answer, Outcome)> {
+        let lead = self.lead();
+        let roles = Roles::single(lead, self.late_part(Action::Call(call)));
+        let round = self.request_round(Participants::Pair(lead, cpu), state, roles);
+        let is_tested = self.run_requests(&round);
+        let [caller, sleeper] = [lead, cpu].map(|cpu| self.outcomes[cpu.index()]);
+        let has_returned = is_tested && sleeper.end.has_returned();
+        Some((caller.code.filter(|_| has_returned)?, sleeper))
+    }
+
+    /// Returns the part of a CPU that acts halfway through the sleep of the others.
+    fn late_part(&self, action: Action) -> Part {
         Part {
-            action: state.action(),
+            action,
             call: self.facts().ticks(SLEEP_US) / 2,
         }
     }
@@ -173,20 +209,15 @@ impl Fitness<'_> {
         cpu: CpuIndex,
         call: impl FnOnce(&mut Self) -> fmt::Result,
     ) -> fmt::Result {
-        let participants = Participants::Only(cpu);
-        let lead_in = lead_in(self.facts(), participants, self.setting.cpus.len());
+        let goes_off = self.plain_round(Participants::Only(cpu), Action::Version);
         let stays_on = Round {
             afterwards: AfterRound::Stay,
-            ..Round::new(participants, Action::Version, Spans::new(lead_in))
+            ..goes_off
         };
         if !self.run_requests(&stays_on) {
             return Ok(());
         }
         call(self)?;
-        let goes_off = Round {
-            afterwards: AfterRound::Off,
-            ..stays_on
-        };
         self.run_requests(&goes_off);
         Ok(())
     }
@@ -218,9 +249,10 @@ impl Fitness<'_> {
 fn judge_request(outcome: &Outcome, permitted: Permitted<'_>) -> (CheckEnd, Option<Answer>) {
     let answer = match outcome.end {
         // A CPU that comes back through its entry point has no return value: it powered down.
-        ActionEnd::Resumed | ActionEnd::WokenByFallback => outcome.code.unwrap_or(0),
-        ActionEnd::Returned => outcome.code.unwrap_or(0),
-        _ => return (no_effect(outcome), None),
+        ActionEnd::Returned | ActionEnd::Resumed | ActionEnd::WokenByFallback => {
+            outcome.code.unwrap_or(SUCCESS)
+        }
+        _ => return (CheckEnd::no_effect(outcome), None),
     };
     let end = if permitted.required.contains(&answer) {
         CheckEnd::Works

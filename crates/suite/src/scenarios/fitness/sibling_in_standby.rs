@@ -5,7 +5,6 @@ use core::fmt;
 use super::checks::Fitness;
 use super::group::Group;
 use super::requests::{Permitted, states_above_core};
-use crate::measure::{Part, Participants, Roles};
 use crate::model::{Function, Rule};
 use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
 
@@ -45,12 +44,7 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let Some([sleeper, cpu]) = fitness.siblings_elsewhere() else {
             return fitness.lacks_cpus(Function::CpuSuspend, SIBLING_IN_STANDBY);
         };
-        let first = Part {
-            action: standby.action(),
-            call: 0,
-        };
-        let roles = Roles::new([(sleeper, first), (cpu, fitness.late_part(state))]);
-        let round = fitness.request_round(Participants::Pair(sleeper, cpu), state, roles);
+        let round = fitness.pair_round((sleeper, standby), (cpu, state));
         fitness.check_request(SIBLING_IN_STANDBY, (cpu, state), &round, permitted)
     })
 }

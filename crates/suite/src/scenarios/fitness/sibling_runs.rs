@@ -7,7 +7,6 @@ use super::group::Group;
 use super::requests::{Permitted, states_above_core};
 use crate::measure::{Participants, Roles};
 use crate::model::{Function, Rule};
-use smccc::psci::error::{DENIED, INVALID_PARAMETERS};
 
 pub(super) const SIBLING_RUNS: &Rule = &Rule {
     key: "sibling-runs",
@@ -27,10 +26,7 @@ pub(super) const GROUP: Group = Group {
 };
 
 fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
-    let permitted = Permitted {
-        required: &[DENIED],
-        tolerated: &[INVALID_PARAMETERS],
-    };
+    let permitted = Permitted::WHILE_RUNNING;
     fitness.in_os_initiated_mode(|fitness| {
         for state in states_above_core(fitness.setting.states) {
             let Some(cpu) = fitness.sibling_of_lead() else {

@@ -8,7 +8,7 @@ use crate::model::{Check, CheckEnd, Function, Rule, Skip};
 use hardware::board::CpuIndex;
 use hardware::spec::stat::Mismatch;
 
-use super::checks::{Fitness, no_effect};
+use super::checks::Fitness;
 use super::group::Group;
 use crate::bench::reached::reached_in;
 use crate::bench::states::UsableState;
@@ -190,7 +190,7 @@ impl Fitness<'_> {
 
     /// Returns the result of a suspend from which the CPU was not woken as expected.
     fn no_wake_up(&self, cpu: CpuIndex, outcome: &Outcome) -> CheckEnd {
-        match no_effect(outcome) {
+        match CheckEnd::no_effect(outcome) {
             // The CPU came back, so the trial failed because of an early wake-up.
             CheckEnd::NoEffect(Rejection {
                 reason: Reason::Lost,

@@ -5,7 +5,7 @@ use core::fmt;
 use super::checks::{CheckedCall, Fitness};
 use super::group::Group;
 use crate::bench::states::UsableState;
-use crate::measure::{Action, LoneCall, Part, Participants, Roles};
+use crate::measure::LoneCall;
 use crate::model::{Function, Rule};
 use hardware::board::CpuIndex;
 
@@ -41,24 +41,10 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
 }
 
 fn check_state(fitness: &mut Fitness<'_>, cpu: CpuIndex, state: UsableState) {
-    let lead = fitness.lead();
-    let call = LoneCall::AffinityInfo {
-        target: cpu,
-        level: 0,
-    };
-    let part = Part {
-        action: Action::Call(call),
-        ..fitness.late_part(state)
-    };
-    let participants = Participants::Pair(lead, cpu);
-    let round = fitness.request_round(participants, state, Roles::single(lead, part));
-    let is_tested = fitness.run_requests(&round);
-    let [caller, sleeper] = [lead, cpu].map(|cpu| fitness.outcomes[cpu.index()]);
+    let call = LoneCall::AffinityInfo(cpu);
     // Other checks find out why a CPU does not suspend.
-    let has_slept = sleeper.end.has_returned() && sleeper.code.is_none_or(|code| code >= 0);
-    if is_tested
-        && has_slept
-        && let Some(answer) = caller.code
+    if let Some((answer, sleeper)) = fitness.call_beside_suspend(call, (cpu, state))
+        && sleeper.code.is_none_or(|code| code >= 0)
     {
         let call = CheckedCall::new(Function::AffinityInfo, SUSPENDED_IS_ON)
             .for_cpu(cpu)

@@ -2,11 +2,10 @@
 
 use core::fmt;
 
-use super::checks::{Answer, CheckedCall, Fitness, IS_OFF, no_effect};
+use super::checks::{Answer, CheckedCall, Fitness, IS_OFF};
 use super::group::Group;
-use crate::bench::lead_in;
 use crate::bench::trials::last_other_before;
-use crate::measure::{Action, ActionEnd, LoneCall, Part, Participants, Roles, Round, Spans};
+use crate::measure::{Action, ActionEnd, LoneCall, Part, Participants, Roles, Round};
 use crate::model::{Check, CheckEnd, Function, Rule};
 use hardware::board::CpuIndex;
 use smccc::psci::error::{ALREADY_ON, ON_PENDING};
@@ -57,7 +56,7 @@ fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
         let end = if !is_permitted(first, second) {
             CheckEnd::WrongAnswer
         } else if matches!(target_end.end, ActionEnd::Lost(_)) {
-            no_effect(&target_end)
+            CheckEnd::no_effect(&target_end)
         } else {
             continue;
         };
@@ -95,10 +94,9 @@ fn round(fitness: &Fitness<'_>, caller: CpuIndex, target: CpuIndex, step: u64) -
         (lead, call(TRIES / 2 * STEP_US)),
         (caller, call(step * STEP_US)),
     ];
-    let lead_in = lead_in(fitness.facts(), participants, fitness.setting.cpus.len());
     Round {
         roles: Roles::new(callers),
-        ..Round::new(participants, Action::Version, Spans::new(lead_in))
+        ..fitness.plain_round(participants, Action::Version)
     }
 }
 
