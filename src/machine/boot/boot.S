@@ -374,19 +374,27 @@ map_pages:
     b       map_pages
 4:  ret
 
+// Reads the counter into x19 and x20, twice because of counter errata: a CPU's first instant, or the
+// caller's end of a suspend. In: x0 = a context ID, whose bit 0 is set if CNTVCT is in use.
+.macro read_first_instant
+    tbnz    x0, #0, .Lvirtual\@
+    mrs     x19, cntpct_el0
+    mrs     x20, cntpct_el0
+    b       .Lread\@
+.Lvirtual\@:
+    mrs     x19, cntvct_el0
+    mov     x20, x19
+.Lread\@:
+.endm
+
 // ---------------------------------------------------------------------------
 // CPU_ON: x0 = address of the CPU's channel; bit 0 is set if CNTVCT is in use. The address is only
 // compared, never dereferenced: firmware may pass something else.
 // ---------------------------------------------------------------------------
     .global secondary_entry
 secondary_entry:
-    tbnz    x0, #0, 1f
-    mrs     x19, cntpct_el0             // this CPU's first instant, read twice
-    mrs     x20, cntpct_el0             //   because of counter errata
-    b       2f
-1:  mrs     x19, cntvct_el0
-    mov     x20, x19
-2:  mov     x21, x0
+    read_first_instant
+    mov     x21, x0
     bl      note_entry                  // x22, x23
     bl      cpu_setup                   // MMU and caches on
     bl      find_channel                // x0
@@ -413,13 +421,8 @@ secondary_ready:                        // a test injects a fault here
 // ---------------------------------------------------------------------------
     .global wake_entry
 wake_entry:
-    tbnz    x0, #0, 1f
-    mrs     x19, cntpct_el0             // the caller's end of the call
-    mrs     x20, cntpct_el0
-    b       2f
-1:  mrs     x19, cntvct_el0
-    mov     x20, x19
-2:  msr     daifset, #0xf
+    read_first_instant
+    msr     daifset, #0xf
     mov     x21, x0
     bl      cpu_setup                   // MMU and caches on
     bl      find_channel                // x0
@@ -443,13 +446,8 @@ woken:
 // firmware, at least on an emulator that runs them in turn.
     .global noting_wake_entry
 noting_wake_entry:
-    tbnz    x0, #0, 1f
-    mrs     x19, cntpct_el0
-    mrs     x20, cntpct_el0
-    b       2f
-1:  mrs     x19, cntvct_el0
-    mov     x20, x19
-2:  mov     x21, x0
+    read_first_instant
+    mov     x21, x0
     bl      note_entry                  // x22, x23
     bl      cpu_setup                   // MMU and caches on
     bl      find_channel                // x0
@@ -463,6 +461,17 @@ noting_wake_entry:
 // big-endian accesses. Out: x22 = PSTATE in the layout of SPSR_ELx (DAIF, EL, SP), x23 = SCTLR_ELx.
 // Uses x9, x10.
 // ---------------------------------------------------------------------------
+.macro enforce sctlr
+    mrs     x23, \sctlr
+    bic     x9, x23, #(1 << 12)         // I
+    bic     x9, x9, #(1 << 25)          // EE
+    bic     x9, x9, #(1 << 2)           // C
+    bic     x9, x9, #1                  // M
+    msr     \sctlr, x9
+    isb
+    ret
+.endm
+
 note_entry:
     mrs     x22, daif
     msr     daifset, #0xf
@@ -473,22 +482,8 @@ note_entry:
     .global enforce_entry_state
 enforce_entry_state:
     tbz     x10, #3, 1f
-    mrs     x23, sctlr_el2
-    bic     x9, x23, #(1 << 12)         // I
-    bic     x9, x9, #(1 << 25)          // EE
-    bic     x9, x9, #(1 << 2)           // C
-    bic     x9, x9, #1                  // M
-    msr     sctlr_el2, x9
-    isb
-    ret
-1:  mrs     x23, sctlr_el1
-    bic     x9, x23, #(1 << 12)         // I
-    bic     x9, x9, #(1 << 25)          // EE
-    bic     x9, x9, #(1 << 2)           // C
-    bic     x9, x9, #1                  // M
-    msr     sctlr_el1, x9
-    isb
-    ret
+    enforce sctlr_el2
+1:  enforce sctlr_el1
     .global entry_state_enforced
 entry_state_enforced:
 

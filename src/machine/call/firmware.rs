@@ -3,16 +3,22 @@
 use hardware::board::Mpidr;
 use hardware::spec;
 use hardware::spec::pmf::{Interface, ReadError, Stamp, Stamps};
-use hardware::spec::psci::{StateFormat, accept_positive};
+use hardware::spec::psci::{ReturnCode, StateFormat, accept_positive};
 use hardware::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
 use hardware::spec::stat::{Ladder, Statistics};
+use smccc::error::SUCCESS;
 use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
 use smccc::{arch, arch::Version};
 use suite::crc::CRC_32;
 
 use crate::machine::call::conduit::{ByConduit, call};
+
+/// Returns the return code of a call that returns SUCCESS or an error.
+pub fn code_of(result: Result<(), Error>) -> i32 {
+    result.map_or_else(|error| ReturnCode::from(error).0, |()| SUCCESS)
+}
 
 pub fn version() -> Result<psci::Version, Error> {
     psci::version::<ByConduit>()

@@ -9,7 +9,9 @@ use suite::measure::order::Order;
 use suite::measure::{Cause, EntryState, Identity, Outcome, Tally};
 use sync::Stop;
 
-use crate::machine::boot::layout::{EntryRecord, set_channel_directory, wake_entry_address};
+use crate::machine::boot::layout::{
+    EntryRecord, secondary_entry_address, set_channel_directory, wake_entry_address,
+};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::{instructions, registers};
 use crate::machine::gic::target::GicCpu;
@@ -96,6 +98,12 @@ impl CpuChannel {
             pstate: pstate.load(Ordering::Relaxed),
             sctlr: sctlr.load(Ordering::Relaxed),
         }
+    }
+
+    /// Returns the arguments of CPU_ON for this CPU.
+    pub fn cpu_on_arguments(&self, path: CallPath) -> [u64; 3] {
+        let entry = secondary_entry_address();
+        [self.mpidr().number(), entry, self.context_id(path)]
     }
 
     /// Gives an order to a CPU that is off. The order is in memory when this function returns, so

@@ -28,7 +28,6 @@ use hardware::devices::its::NoLpi;
 use hardware::image::BootStage;
 use hardware::spec::counter_value::CounterValue;
 use hardware::spec::psci::ReturnCode;
-use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 use suite::measure::order::{Order, OrderBook};
 use suite::measure::{
@@ -166,10 +165,7 @@ impl Lead {
 
     /// Calls CPU_ON for a CPU that is already on or powering up, and records the return code.
     fn repeat_cpu_on(&self, channel: &CpuChannel) {
-        let code = match self.call_cpu_on(channel) {
-            Ok(()) => SUCCESS,
-            Err(error) => ReturnCode::from(error).0,
-        };
+        let code = firmware::code_of(self.call_cpu_on(channel));
         self.second_cpu_on.set(Some(code));
     }
 

@@ -17,7 +17,6 @@ use suite::measure::{
 use suite::plan::Load;
 use sync::Stop;
 
-use crate::machine::boot::layout;
 use crate::machine::call::call_path::{CallPath, FirmwareFunction, ReturnPath, TimedCall};
 use crate::machine::call::operation_loop::{self, LoopParts};
 use crate::machine::call::{conduit, firmware};
@@ -220,12 +219,10 @@ impl Participant {
         let waiter = &self.parts.waiter;
         let channel = |cpu: CpuIndex| &self.parts.channels[cpu.index()];
         let (function, arguments) = match call {
-            LoneCall::CpuOn(target) => {
-                let target = channel(target);
-                let context = target.context_id(waiter.path);
-                let entry = layout::secondary_entry_address();
-                (PSCI_CPU_ON_64, [target.mpidr().number(), entry, context])
-            }
+            LoneCall::CpuOn(target) => (
+                PSCI_CPU_ON_64,
+                channel(target).cpu_on_arguments(waiter.path),
+            ),
             LoneCall::AffinityInfo(target) => {
                 let target = channel(target).mpidr().number();
                 (PSCI_AFFINITY_INFO_64, [target, 0, 0])

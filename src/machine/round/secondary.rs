@@ -2,8 +2,6 @@
 //! reports are instants on the timeline in `suite::measure::round`.
 
 use hardware::spec::counter_value::CounterValue;
-use hardware::spec::psci::ReturnCode;
-use smccc::error::SUCCESS;
 use suite::measure::order::Order;
 use suite::measure::{ActionDetails, AfterRound};
 use sync::Stop;
@@ -66,10 +64,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: Option<CounterVa
 
 fn power_off(own: Participant) {
     // If CPU_OFF returns, even with SUCCESS, it has not turned the CPU off.
-    let code = match firmware::cpu_off() {
-        Ok(()) => SUCCESS,
-        Err(error) => ReturnCode::from(error).0,
-    };
+    let code = firmware::code_of(firmware::cpu_off());
     own.channel.handover.report_cpu_off_failure(code);
 }
 

@@ -5,7 +5,6 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use fastrand::Rng;
 use hardware::board::CpuIndex;
 use hardware::spec::counter_value::CounterValue;
-use hardware::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
 use smccc::psci::{AffinityState, PSCI_AFFINITY_INFO_64, PSCI_CPU_ON_64};
 use suite::measure::{
@@ -13,7 +12,6 @@ use suite::measure::{
     judge_stress_call,
 };
 
-use crate::machine::boot::layout;
 use crate::machine::call::call_path::ReturnPath;
 use crate::machine::call::{conduit, firmware};
 use crate::machine::round::channel::CpuChannel;
@@ -60,11 +58,7 @@ impl Caller<'_> {
     /// has turned off and on in the meantime.
     pub fn make_calls(&self, end: u64) -> Outcome {
         let (state, waiter) = (self.state(), self.waiter);
-        if !state.is_on() {
-            state.arrivals.fetch_add(1, Ordering::SeqCst);
-            state.presence.fetch_or(1, Ordering::SeqCst);
-        }
-        let mut random = Rng::with_seed(state.random.load(Ordering::Relaxed));
+        let mut random = state.arrive();
         waiter.path.spin_until(self.start);
         while waiter.now() < end && !STOP.load(Ordering::Relaxed) {
             let pause = waiter.ticks_of_us(random.u64(0..PAUSE_US));
@@ -109,8 +103,7 @@ impl Caller<'_> {
     }
 
     fn report(&self, what: Violation) {
-        let state = self.state();
-        state.violation.store(what as u32 + 1, Ordering::Relaxed);
+        self.state().report(what);
         STOP.store(true, Ordering::Relaxed);
     }
 
@@ -120,69 +113,50 @@ impl Caller<'_> {
 
     fn turn_on(&self, random: &mut Rng) {
         let target = self.target(random);
-        let call = StressCall::CpuOn(target.index);
-        let before = target.stress.view();
-        self.begin(call);
-        let answer = self.call_cpu_on(target);
-        self.end(
-            answer,
-            judge_stress_call(call, answer, before, target.stress.view()),
-        );
-    }
-
-    fn call_cpu_on(&self, target: &CpuChannel) -> i32 {
-        let waiter = self.waiter;
-        let arguments = [
-            target.mpidr().number(),
-            layout::secondary_entry_address(),
-            target.context_id(waiter.path),
-        ];
-        let answer = conduit::call(PSCI_CPU_ON_64, arguments)[0] as i32;
-        if answer == SUCCESS {
-            target
-                .stress
-                .accepted_at
-                .store(waiter.now(), Ordering::SeqCst);
-            target.stress.accepted.fetch_add(1, Ordering::SeqCst);
-        }
-        answer
+        self.ask(StressCall::CpuOn(target.index), target, || {
+            let arguments = target.cpu_on_arguments(self.waiter.path);
+            let answer = conduit::call(PSCI_CPU_ON_64, arguments)[0] as i32;
+            if answer == SUCCESS {
+                target.stress.accept(self.waiter.now());
+            }
+            answer
+        });
     }
 
     fn look(&self, random: &mut Rng) {
         let target = self.target(random);
-        let call = StressCall::AffinityInfo(target.index);
+        self.ask(StressCall::AffinityInfo(target.index), target, || {
+            let arguments = [target.mpidr().number(), 0, 0];
+            conduit::call(PSCI_AFFINITY_INFO_64, arguments)[0] as i32
+        });
+    }
+
+    /// Makes a call about another CPU, and judges the answer.
+    fn ask(&self, call: StressCall, target: &CpuChannel, make: impl FnOnce() -> i32) {
         let before = target.stress.view();
         self.begin(call);
-        let arguments = [target.mpidr().number(), 0, 0];
-        let answer = conduit::call(PSCI_AFFINITY_INFO_64, arguments)[0] as i32;
-        self.end(
-            answer,
-            judge_stress_call(call, answer, before, target.stress.view()),
-        );
+        let answer = make();
+        let after = target.stress.view();
+        self.end(answer, judge_stress_call(call, answer, before, after));
     }
 
     /// Calls CPU_OFF, which does not return on correct firmware.
     fn turn_off(&self, random: &mut Rng) {
         let state = self.state();
-        state.random.store(random.u64(..), Ordering::Relaxed);
         self.begin(StressCall::CpuOff);
-        // One more departure, and no longer on.
-        state.presence.fetch_add(1, Ordering::SeqCst);
-        let answer = match firmware::cpu_off() {
-            Ok(()) => SUCCESS,
-            Err(error) => ReturnCode::from(error).0,
-        };
-        state.presence.fetch_or(1, Ordering::SeqCst);
+        state.depart(random);
+        let answer = firmware::code_of(firmware::cpu_off());
+        state.stay_on();
         self.end(answer, Some(Violation::StillOn));
     }
 
     fn suspend(&self, random: &mut Rng) {
-        let states = || self.stress.states.iter().flatten();
-        let count = states().count();
+        // The states come first in the array.
+        let count = self.stress.states.iter().flatten().count();
         if count == 0 {
             return;
         }
-        let Some(power_state) = states().nth(random.usize(0..count)).copied() else {
+        let Some(power_state) = self.stress.states[random.usize(0..count)] else {
             return;
         };
         let waiter = self.waiter;
@@ -214,13 +188,9 @@ impl Caller<'_> {
     fn find_missing(&self) {
         let waiter = self.waiter;
         for channel in self.channels {
-            let state = &channel.stress;
-            let view = state.view();
-            let accepted_at = state.accepted_at.load(Ordering::SeqCst);
-            let is_due = waiter.now() > accepted_at + waiter.ticks_of_us(LATE_US);
-            // `accepted` lags behind the firmware.
-            let is_starting = view.accepted.wrapping_sub(view.arrivals) as i32 > 0;
-            if !view.is_on && is_starting && is_due {
+            let accepted_at = channel.stress.starting_since();
+            let late = waiter.ticks_of_us(LATE_US);
+            if accepted_at.is_some_and(|instant| waiter.now() > instant + late) {
                 self.begin(StressCall::CpuOn(channel.index));
                 self.end(SUCCESS, Some(Violation::NotArrived));
                 return;
@@ -234,10 +204,8 @@ impl Caller<'_> {
 pub fn bring_back(waiter: &Waiter, channel: &CpuChannel) -> bool {
     let is_off = || firmware::affinity_info(channel.mpidr()) == Ok(AffinityState::Off);
     if !channel.handover.is_done() && !channel.stress.is_on() && is_off() {
-        let context = channel.context_id(waiter.path);
-        let entry = layout::secondary_entry_address();
-        // An error does not matter: another CPU's last call may have come first.
-        let _ = firmware::cpu_on(channel.mpidr(), entry, context);
+        // The answer does not matter: another CPU's last call may have come first.
+        conduit::call(PSCI_CPU_ON_64, channel.cpu_on_arguments(waiter.path));
     }
     channel.handover.is_done()
 }

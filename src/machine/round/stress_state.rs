@@ -13,21 +13,21 @@ const PENDING: u64 = u64::MAX;
 #[derive(Default)]
 pub struct StressState {
     /// The state of the CPU's random numbers, which survives CPU_OFF.
-    pub random: AtomicU64,
+    random: AtomicU64,
     /// The number of departures, and in bit 0 whether the CPU is on.
-    pub presence: AtomicU32,
+    presence: AtomicU32,
     /// The CPU_ON calls for this CPU that have succeeded.
-    pub accepted: AtomicU32,
-    pub arrivals: AtomicU32,
+    accepted: AtomicU32,
+    arrivals: AtomicU32,
     /// The instant at which the last CPU_ON for this CPU succeeded.
-    pub accepted_at: AtomicU64,
+    accepted_at: AtomicU64,
     /// The number of calls of each kind.
     calls: [AtomicU32; StressCall::KINDS],
     /// The number of calls so far, and the last ones: when, which and with which answer.
     made: AtomicU32,
     recent: [[AtomicU64; 3]; RECENT_CALLS],
     /// The number of the [`Violation`] that this CPU found, plus one; 0 if it found none.
-    pub violation: AtomicU32,
+    violation: AtomicU32,
 }
 
 impl StressState {
@@ -60,6 +60,48 @@ impl StressState {
         }
     }
 
+    /// Records that the CPU has arrived, unless it has been on since the round began. Returns its
+    /// random numbers.
+    pub fn arrive(&self) -> Rng {
+        if !self.is_on() {
+            self.arrivals.fetch_add(1, Ordering::SeqCst);
+            self.stay_on();
+        }
+        Rng::with_seed(self.random.load(Ordering::Relaxed))
+    }
+
+    /// Records that the CPU begins to turn off, and keeps its random numbers.
+    pub fn depart(&self, random: &mut Rng) {
+        self.random.store(random.u64(..), Ordering::Relaxed);
+        // One more departure, and no longer on.
+        self.presence.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Records that the CPU is on.
+    pub fn stay_on(&self) {
+        self.presence.fetch_or(1, Ordering::SeqCst);
+    }
+
+    /// Records that a CPU_ON for this CPU has succeeded at this instant.
+    pub fn accept(&self, now: u64) {
+        self.accepted_at.store(now, Ordering::SeqCst);
+        self.accepted.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Returns the instant of the last successful CPU_ON, if the CPU has not arrived since.
+    pub fn starting_since(&self) -> Option<u64> {
+        let view = self.view();
+        let accepted_at = self.accepted_at.load(Ordering::SeqCst);
+        // `accepted` lags behind the firmware.
+        let is_starting = view.accepted.wrapping_sub(view.arrivals) as i32 > 0;
+        (!view.is_on && is_starting).then_some(accepted_at)
+    }
+
+    /// Records what was wrong with this CPU's last call.
+    pub fn report(&self, what: Violation) {
+        self.violation.store(what as u32 + 1, Ordering::Relaxed);
+    }
+
     pub fn is_on(&self) -> bool {
         self.presence.load(Ordering::SeqCst) & 1 == 1
     }
@@ -77,7 +119,7 @@ impl StressState {
         })
     }
 
-    /// Records a call that is about to be made, `at` ticks after the start.
+    /// Records a call just before it is made, `at` ticks after the start.
     pub fn begin_call(&self, at: u64, call: StressCall) {
         let made = self.made.load(Ordering::Relaxed);
         let entry = &self.recent[made as usize % RECENT_CALLS];
@@ -98,7 +140,10 @@ impl StressState {
     pub fn stressed(&self) -> Stressed {
         let number = self.violation.load(Ordering::Relaxed) as usize;
         Stressed {
-            calls: [0, 1, 2, 3].map(|kind: usize| self.calls[kind].load(Ordering::Relaxed)),
+            calls: self
+                .calls
+                .each_ref()
+                .map(|count| count.load(Ordering::Relaxed)),
             violation: number.checked_sub(1).map(|index| Violation::ALL[index]),
         }
     }
