@@ -441,8 +441,8 @@ woken:
     mov     x0, xzr                     // no return code: it did not return
     b       suspend_epilogue
 
-// The same for a round that notes the state in which CPUs are entered. Only such a round uses this
-// entry point: while many CPUs wake up, each instruction delays those that are still in the
+// The same for a round that records the registers on entry. Other rounds do not use this entry
+// point: while many CPUs wake up, each instruction delays those that are still in the
 // firmware, at least on an emulator that runs them in turn.
     .global noting_wake_entry
 noting_wake_entry:

@@ -9,7 +9,7 @@ use crate::machine::memory::tables::PAGE;
 /// The size in bytes of the emergency stack above each CPU's own stack, used to handle exceptions.
 pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 
-/// The words in a CPU's channel that `boot.S`, `vectors.S` and `timed.S` read and write.
+/// The words in a CPU's channel that `boot.S`, `vectors.S` and `timed.S` use.
 #[repr(C)]
 pub struct EntryRecord {
     /// The top of the CPU's stack, which grows downwards. `vectors.S` expects this field first.
@@ -29,7 +29,7 @@ unsafe extern "C" {
     safe fn secondary_entry();
     /// The entry point for a wake-up, in `boot.S`.
     safe fn wake_entry();
-    /// The entry point for a wake-up in a round that notes the state in which CPUs are entered.
+    /// The entry point for a wake-up in a round that records the registers on entry.
     safe fn noting_wake_entry();
     static __image_start: u8;
     static __image_end: u8;

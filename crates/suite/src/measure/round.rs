@@ -331,7 +331,7 @@ pub struct Round {
     pub ladder: Ladder,
     /// True if each CPU that suspends compares its context before and after the suspend.
     pub checks_context: bool,
-    /// True if CPUs that wake up from a power-down note the state in which they are entered.
+    /// True if CPUs that wake up from a power-down record the registers with which they are entered.
     pub notes_entry: bool,
     /// True if a CPU that powers down sets a mark that shows whether it loses its power.
     pub marks_power: bool,

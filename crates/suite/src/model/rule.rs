@@ -1,5 +1,4 @@
-//! The rules of PSCI that checks verify. Each rule is a constant beside the check that verifies it,
-//! in `scenarios/fitness`.
+//! PSCI's rules. Each rule is a constant next to the code that checks it, in `scenarios/fitness`.
 
 use core::fmt;
 

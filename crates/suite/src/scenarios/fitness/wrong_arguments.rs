@@ -1,6 +1,6 @@
-//! Calls with wrong arguments: fixed ones, values at borders, and random values from a seed. Firmware
-//! that does not validate its arguments may lose a CPU, panic, or end the run, so these checks are
-//! made last, and only if requested. Each call is printed before it is made.
+//! Calls with invalid arguments: fixed values, boundary values, and random values that follow from a
+//! seed. Firmware that does not validate its arguments may lose a CPU, panic, or end the run, so these
+//! checks are made last, and only if requested. Each call is printed before it is made.
 
 use core::fmt;
 
