@@ -1,4 +1,4 @@
-//! In OS-initiated mode, a CPU whose request was denied is running, so its level stays on.
+//! A CPU whose request was denied is running, so its level stays on.
 
 use core::fmt;
 
@@ -6,8 +6,10 @@ use super::checks::Fitness;
 use super::group::Group;
 use super::requests::{Permitted, states_above_core};
 use super::sibling_runs::SIBLING_RUNS;
+use crate::bench::reached::reached_in;
 use crate::bench::states::UsableState;
-use crate::model::{Function, Rule};
+use crate::measure::Round;
+use crate::model::{Check, CheckEnd, Function, Rule};
 use hardware::board::CpuIndex;
 
 const AFTER_DENIAL: &Rule = &Rule {
@@ -15,8 +17,9 @@ const AFTER_DENIAL: &Rule = &Rule {
     title: "after sibling was denied",
     permitted: Some("DENIED"),
     statement: "A CPU whose CPU_SUSPEND is denied keeps running. In OS-initiated mode, a later \
-                request of another CPU for their common level is therefore DENIED.",
-    section: Some("4.2.3.2"),
+                request of another CPU for their common level is therefore DENIED; in \
+                platform-coordinated mode, it does not reach that level.",
+    section: Some("4.2.3"),
     is_of_state: true,
 };
 
@@ -28,6 +31,7 @@ pub(super) const GROUP: Group = Group {
 };
 
 fn check(fitness: &mut Fitness<'_>) -> fmt::Result {
+    check_coordinated(fitness)?;
     let permitted = Permitted::WHILE_RUNNING;
     fitness.in_os_initiated_mode(|fitness| {
         let Some(state) = states_above_core(fitness.setting.states).next() else {
@@ -62,6 +66,47 @@ fn check_pair(
     } else if first_state == state {
         // The request succeeded although the other CPU was running.
         fitness.add_request(SIBLING_RUNS, (first, state), permitted);
+    }
+    Ok(())
+}
+
+/// Makes two CPUs request a state of their cluster in platform-coordinated mode, one after the other.
+/// If the first request is denied, which is up to the platform, the statistics show whether the
+/// second powered down the cluster.
+fn check_coordinated(fitness: &mut Fitness<'_>) -> fmt::Result {
+    let facts = fitness.facts();
+    let (clock, can_tell) = (facts.clock(), facts.stat && facts.gic.is_some());
+    // A lost CPU, or one that is never off, may be on.
+    if !can_tell || facts.no_cpu_off.is_some() || !fitness.lost().is_empty() {
+        return Ok(());
+    }
+    let Some(state) = states_above_core(fitness.setting.states).next() else {
+        return Ok(());
+    };
+    let Some([first, cpu]) = fitness.siblings_elsewhere() else {
+        return Ok(());
+    };
+    let round = Round {
+        ladder: state.ladder,
+        ..fitness.pair_round((first, state), (cpu, state))
+    };
+    fitness.announce(Function::CpuSuspend, Some(state.power_state))?;
+    if !fitness.run_requests(&round) {
+        return Ok(());
+    }
+    let [denied, request] = [first, cpu].map(|cpu| fitness.outcomes[cpu.index()]);
+    if denied.code.is_some_and(|code| code < 0)
+        && let Some(reached) = reached_in(&request, &state.ladder, Some(0), clock)
+    {
+        let end = match reached.mismatch() {
+            Some(_) => CheckEnd::WrongStatistics,
+            None => CheckEnd::Works,
+        };
+        let check = Check {
+            value: Some(state.power_state),
+            ..Check::new(Function::StatCount, AFTER_DENIAL, end)
+        };
+        fitness.add_check_for(cpu, check);
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ static void enter_with_serror(void)
 #define AT_EL1			5U
 
 /* At boot, the loader decides in which state the payload is entered. */
-static void enter_in_wrong_state(void)
+static void enter_in_wrong_state(bool starts)
 {
 	el3_state_t *state = get_el3state_ctx(cm_get_context(NON_SECURE));
 	u_register_t spsr = read_ctx_reg(state, CTX_SPSR_EL3);
@@ -57,7 +57,10 @@ static void enter_in_wrong_state(void)
 		write_sctlr_el2(read_sctlr_el2() | SCTLR_C_BIT);
 		break;
 	case BIG_ENDIAN:
-		write_sctlr_el2(read_sctlr_el2() | SCTLR_EE_BIT);
+		/* A core that wakes up in it can rarely run its entry code. */
+		if (starts) {
+			write_sctlr_el2(read_sctlr_el2() | SCTLR_EE_BIT);
+		}
 		break;
 	case SP_EL0:
 		spsr &= ~(u_register_t)MODE_SP_ELX;
@@ -80,6 +83,7 @@ static void enter_in_wrong_state(void)
 void __wrap_cm_prepare_el3_exit_ns(void)
 {
 	unsigned int me = plat_my_core_pos();
+	bool starts = pb_rule_starts(me);
 
 	__real_cm_prepare_el3_exit_ns();
 
@@ -104,7 +108,7 @@ void __wrap_cm_prepare_el3_exit_ns(void)
 		isb();
 		break;
 	case PB_ENTRY_STATE:
-		enter_in_wrong_state();
+		enter_in_wrong_state(starts);
 		break;
 	case PB_SECURE_INTERRUPT:
 		/*

@@ -252,6 +252,12 @@ static u_register_t affinity_info(const struct call *call)
 		return result;
 	}
 
+	/* TF-A only supports the CPU's own level. */
+	if (pb_fault_is(PB_AFFINITY_OF_LEVEL, (unsigned int)target) &&
+	    (call->x2 == 0U)) {
+		return result;
+	}
+
 	/* Only OFF can be withheld. */
 	if (pb_fault_is(PB_AFFINITY_NEVER_OFF, (unsigned int)target) &&
 	    (result != AFF_STATE_OFF)) {
@@ -271,6 +277,8 @@ static u_register_t affinity_info(const struct call *call)
 		return AFF_STATE_ON;
 	case PB_AFFINITY_SUSPENDED_OFF:
 		return AFF_STATE_OFF;
+	case PB_AFFINITY_OF_LEVEL:
+		return pb_fault_arg();
 	case PB_AFFINITY_ERROR:
 		return error(PSCI_E_INVALID_PARAMS);
 	default:
@@ -421,6 +429,55 @@ static void stall_if_told(uint32_t fid, unsigned int me)
 	}
 }
 
+/* Whether firmware that validates too little would accept this call. */
+static bool is_accepted(uint32_t fid, unsigned int me, u_register_t result)
+{
+	int code = (int)result;
+
+	return pb_fault_is(PB_ACCEPTS_INVALID, me) &&
+	       ((fid & FUNCTION_MASK) == pb_fault_arg()) &&
+	       ((code == PSCI_E_INVALID_PARAMS) || (code == PSCI_E_DENIED) ||
+		(code == PSCI_E_NOT_SUPPORTED)) &&
+	       (pb_fault_strikes(PB_CALL_PSCI, me) != PB_NO_FAULT);
+}
+
+static u_register_t handle_call(struct call *call, unsigned int me)
+{
+	u_register_t result;
+
+	switch (call->fid) {
+	case PSCI_CPU_ON_AARCH32:
+	case PSCI_CPU_ON_AARCH64:
+		return cpu_on(call, me);
+	case PSCI_CPU_OFF:
+		pb_rule_turns_off(me);
+		pb_storm_stop(me);
+		result = cpu_off(call, me);
+		pb_storm_enter(me);
+		return result;
+	case PSCI_FEATURES:
+		return features(call, me);
+	case PSCI_SET_SUSPEND_MODE:
+		return pb_rule_mode(me, (unsigned int)call->x1, as_it_is(call));
+	case PSCI_MIG_AARCH32:
+	case PSCI_MIG_AARCH64:
+		if (pb_fault_is(PB_MIGRATE_SUCCEEDS, me) &&
+		    (pb_fault_strikes(PB_CALL_PSCI, me) != PB_NO_FAULT)) {
+			return PSCI_E_SUCCESS;
+		}
+		return as_it_is(call);
+	case PSCI_AFFINITY_INFO_AARCH32:
+	case PSCI_AFFINITY_INFO_AARCH64:
+		return affinity_info(call);
+	case PSCI_CPU_SUSPEND_AARCH32:
+	case PSCI_CPU_SUSPEND_AARCH64:
+		pb_storm_call(me);
+		return cpu_suspend(call, me);
+	default:
+		return as_it_is(call);
+	}
+}
+
 u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 				     u_register_t x2, u_register_t x3,
 				     u_register_t x4, void *cookie,
@@ -435,36 +492,7 @@ u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
 
 	hang_if_told(fid, me);
 	stall_if_told(fid, me);
+	result = handle_call(&call, me);
 
-	switch (fid) {
-	case PSCI_CPU_ON_AARCH32:
-	case PSCI_CPU_ON_AARCH64:
-		return cpu_on(&call, me);
-	case PSCI_CPU_OFF:
-		pb_rule_turns_off(me);
-		pb_storm_stop(me);
-		result = cpu_off(&call, me);
-		pb_storm_enter(me);
-		return result;
-	case PSCI_FEATURES:
-		return features(&call, me);
-	case PSCI_SET_SUSPEND_MODE:
-		return pb_rule_mode(me, (unsigned int)x1, as_it_is(&call));
-	case PSCI_MIG_AARCH32:
-	case PSCI_MIG_AARCH64:
-		if (pb_fault_is(PB_MIGRATE_SUCCEEDS, me) &&
-		    (pb_fault_strikes(PB_CALL_PSCI, me) != PB_NO_FAULT)) {
-			return PSCI_E_SUCCESS;
-		}
-		return as_it_is(&call);
-	case PSCI_AFFINITY_INFO_AARCH32:
-	case PSCI_AFFINITY_INFO_AARCH64:
-		return affinity_info(&call);
-	case PSCI_CPU_SUSPEND_AARCH32:
-	case PSCI_CPU_SUSPEND_AARCH64:
-		pb_storm_call(me);
-		return cpu_suspend(&call, me);
-	default:
-		return as_it_is(&call);
-	}
+	return is_accepted(fid, me, result) ? PSCI_E_SUCCESS : result;
 }

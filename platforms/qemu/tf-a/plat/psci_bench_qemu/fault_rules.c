@@ -34,6 +34,9 @@ static volatile bool leaving[PB_CPUS];
 /* CPUs that have been turned on since they called CPU_OFF. */
 static volatile bool turned_on[PB_CPUS];
 
+/* CPUs that have been turned on since their last entry. */
+static volatile bool starting[PB_CPUS];
+
 /* CPUs that have called CPU_OFF since they were turned on. */
 static volatile bool calls_off[PB_CPUS];
 
@@ -123,12 +126,13 @@ bool pb_rule_ignores_rejection(enum pb_fault fault, unsigned int me,
 }
 
 /*
- * The platform denies this CPU's requests in OS-initiated mode after TF-A has
- * accepted them.
+ * The platform denies this CPU's requests after TF-A has accepted them, but not
+ * those of a CPU that is alone in its cluster.
  */
 void pb_rule_begin_suspend(enum pb_fault fault, unsigned int me)
 {
-	platform_denies[me] = (fault == PB_OSI_PLATFORM_DENIES) && os_initiated;
+	platform_denies[me] = (fault == PB_PLATFORM_DENIES) &&
+			      !os_initiated && has_sibling(me, PB_NODE_ON);
 }
 
 int pb_fault_validate_suspend(const psci_power_state_t *target)
@@ -155,6 +159,17 @@ void pb_rule_turned_on(unsigned int pos)
 	leaving[pos] = false;
 	calls_off[pos] = false;
 	turned_on[pos] = true;
+	starting[pos] = true;
+}
+
+/* Whether this core enters the non-secure world because of CPU_ON. */
+bool pb_rule_starts(unsigned int me)
+{
+	bool starts = starting[me];
+
+	starting[me] = false;
+
+	return starts;
 }
 
 void pb_rule_turns_off(unsigned int me)

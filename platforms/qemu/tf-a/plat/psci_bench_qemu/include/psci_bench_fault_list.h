@@ -62,6 +62,8 @@
 	      AFFINITY_INFO, PB_WITHOUT)				\
 	FAULT(AFFINITY_SUSPENDED_OFF, "affinity-suspended-off",		\
 	      AFFINITY_INFO, PB_WITHOUT)				\
+	FAULT(AFFINITY_OF_LEVEL, "affinity-of-level",			\
+	      AFFINITY_INFO, PB_ONE_OF(2))				\
 	/* CPU_SUSPEND to a power-down state: the caller */		\
 	FAULT(SUSPEND_INVALID_PARAMETERS, "suspend-invalid-parameters",	\
 	      CPU_SUSPEND, PB_WITHOUT)					\
@@ -109,13 +111,15 @@
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	FAULT(OSI_LAST_DENIED, "osi-last-denied",			\
 	      CPU_SUSPEND, PB_WITHOUT)					\
-	FAULT(OSI_PLATFORM_DENIES, "osi-platform-denies",		\
+	FAULT(PLATFORM_DENIES, "platform-denies",			\
 	      CPU_SUSPEND, PB_WITHOUT)					\
 	/* Any PSCI call: the caller */					\
 	FAULT(MODE_WHILE_ON, "mode-while-on",				\
 	      PSCI, PB_ONE_OF(2))					\
 	FAULT(MIGRATE_SUCCEEDS, "migrate-succeeds",			\
 	      PSCI, PB_WITHOUT)						\
+	FAULT(ACCEPTS_INVALID, "accepts-invalid",			\
+	      PSCI, NEEDS_ARG, 0, 0xff)					\
 	FAULT(FEATURE_HIDDEN, "feature-hidden",				\
 	      PSCI, NEEDS_ARG, 0, 0xff)					\
 	FAULT(STALL, "stall",						\

@@ -118,6 +118,7 @@ bool pb_rule_ignores_rejection(enum pb_fault fault, unsigned int me,
 bool pb_rule_rejects_last(enum pb_fault fault, u_register_t power_state);
 void pb_rule_begin_suspend(enum pb_fault fault, unsigned int me);
 void pb_rule_turned_on(unsigned int pos);
+bool pb_rule_starts(unsigned int me);
 void pb_rule_turns_off(unsigned int me);
 bool pb_rule_is_any_starting(void);
 bool pb_rule_is_another_turning_off(unsigned int target);
