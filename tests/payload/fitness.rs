@@ -16,8 +16,9 @@ use suite::plan::ScenarioId;
 
 use crate::common::{self, Log, Ran};
 
-/// The CPU that the faults affect.
+/// The CPU that the faults affect, the last of two in the second cluster.
 const VICTIM: usize = 5;
+const SIX_CPUS: &str = "--smp 6";
 
 impl Ran {
     fn checks(&self) -> Vec<Check> {
@@ -332,7 +333,7 @@ const BOTH: &[(Function, &str)] = &[(CpuSuspend, "own-timer"), (CpuSuspend, "sgi
 #[test]
 fn each_fault_fails_its_own_check() {
     for (fault, expected) in FAULTS {
-        let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
+        let options = format!("--icount {SIX_CPUS} --fault {fault},cpu={VICTIM:#x}");
         let ran = common::expect_verdict(&common::spec(&options, "only=fitness"), Fail);
         let failed: Vec<Check> = ran.checks().into_iter().filter(Check::has_failed).collect();
         for check in &failed {
@@ -398,7 +399,7 @@ fn each_fault_of_the_firmware_is_tried() {
 #[test]
 fn harmless_fault_passes() {
     for fault in HARMLESS {
-        let options = format!("--icount --fault {fault},cpu={VICTIM:#x}");
+        let options = format!("--icount {SIX_CPUS} --fault {fault},cpu={VICTIM:#x}");
         let checks = common::expect_verdict(&common::spec(&options, "only=fitness"), Pass).checks();
         let is_lost = |check: &&Check| {
             check.rule.key == "interrupts-kept" && check.end == CheckEnd::Tolerated

@@ -25,7 +25,7 @@ fn correct_firmware_answers_all_random_calls_rightly() {
         "--icount --firmware builtin --smp 4",
         "--smp 2",
     ] {
-        let spec = common::spec(options, "only=stress duration=6 seed=9");
+        let spec = common::spec(options, "only=stress duration=5 seed=9");
         let log = common::expect_pass(&spec);
         let mut scenarios = log.scenarios(ScenarioId::named("stress"));
         let checks = &scenarios.next().expect("the scenario").checks;
