@@ -193,6 +193,11 @@ const RULE_FAULTS: &[(&str, &str, (Function, &str))] = &[
         (AffinityInfo, "suspended-is-on"),
     ),
     (TWO_CPUS, "affinity-of-level,arg=1", (AffinityInfo, "level")),
+    (
+        FIVE_CPUS,
+        "affinity-of-level,cpu=0x4",
+        (AffinityInfo, "level-off"),
+    ),
     (FOUR_CPUS, "cpu-on-twice", (CpuOn, "two-callers")),
     (FOUR_CPUS, "cpu-on-overtaken,cpu=0x3", (CpuOn, "on-at-once")),
     (FOUR_CPUS, "cpu-off-one-by-one", (CpuOff, "off-at-once")),
@@ -245,6 +250,7 @@ const ARGUMENT_FAULTS: &[(&str, (Function, &str))] = &[
 const OSI: &str = "--variant osi=1 --smp 6";
 const TWO_CPUS: &str = "--smp 2";
 const FOUR_CPUS: &str = "--smp 4";
+const FIVE_CPUS: &str = "--smp 5";
 
 /// The rule that TF-A 2.12.1 breaks in OS-initiated mode. Commit ea2335fbe mends it.
 const BROKEN_BY_TF_A: (Function, &str) = (CpuSuspend, "child-stays-on");

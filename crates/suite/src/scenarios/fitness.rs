@@ -13,6 +13,7 @@ mod entry_state;
 mod features_agree;
 mod group;
 mod last_down;
+mod level_off;
 mod list;
 mod listings;
 mod migrate;

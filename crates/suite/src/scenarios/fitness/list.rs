@@ -11,6 +11,7 @@ pub(super) const GROUPS: &[Group] = &[
     super::features_agree::GROUP,
     super::migrate::GROUP,
     super::power::ON_AND_OFF,
+    super::level_off::GROUP,
     super::states::STATES,
     super::entry_state::GROUP,
     super::suspended_is_on::GROUP,
