@@ -251,6 +251,9 @@ fn change_first_figure(cell: &mut Cell, is_parallel: bool, change: impl Fn(u64) 
             | Metric::Handler
             | Metric::Masked
             | Metric::LastOffset
+            | Metric::Gap
+            | Metric::Stolen
+            | Metric::Loop
             | Metric::Count
             | Metric::Residency => continue,
         };

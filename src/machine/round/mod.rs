@@ -2,6 +2,7 @@
 
 pub mod channel;
 mod context;
+mod counter_watch;
 pub mod cpu_states;
 mod interrupted;
 pub mod lead;

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 use hardware::board::IntId;
 use hardware::spec::counter_value::CounterValue;
-use suite::measure::{Action, ActionEnd, Outcome, Tally, Window};
+use suite::measure::{Action, ActionEnd, Outcome, Tally, Watched, Window};
 use suite::plan::Load;
 
 use crate::machine::call::call_path::CallPath;
@@ -16,6 +16,7 @@ use crate::machine::gic::controller::GicDriver;
 use crate::machine::memory::stress::{self, Function};
 use crate::machine::memory::tables::PAGE;
 use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::counter_watch;
 use crate::machine::time::timer::CpuTimer;
 use crate::machine::time::waiter::Waiter;
 
@@ -99,6 +100,9 @@ pub fn observe_timer(
 ) -> Outcome {
     if !window.measures(channel.index) {
         return make_load(channel, waiter, window, await_start);
+    }
+    if window.watched == Watched::Counter {
+        return counter_watch::watch_counter(channel, waiter, window, await_start);
     }
     if let Some(guard) = guard {
         guard.disarm();

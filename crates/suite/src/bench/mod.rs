@@ -18,6 +18,7 @@ pub(crate) mod tftf_suite;
 pub(crate) mod trials;
 mod waits;
 pub(crate) mod wake_sources;
+pub(crate) mod windows;
 
 pub(crate) use self::bench::{
     AttemptUse, Bench, BenchRoom, FIRST_QUIET_US, LONGEST_QUIET_US, lead_in, too_few,

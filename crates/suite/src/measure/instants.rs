@@ -180,6 +180,9 @@ impl Instants {
             | Metric::Handler
             | Metric::Masked
             | Metric::LastOffset
+            | Metric::Gap
+            | Metric::Stolen
+            | Metric::Loop
             | Metric::Count
             | Metric::Residency => None,
         }

@@ -41,6 +41,13 @@ words! {
         /// due.
         #[serde(alias = "until")]
         LastOffset = "last-offset",
+        /// From one read of the counter to the next in a loop, if it is more than twice as long as
+        /// the loop's own time.
+        Gap = "gap",
+        /// The sum of the gaps in a second.
+        Stolen = "stolen",
+        /// The shortest time from one read of the counter to the next in a loop.
+        Loop = "loop",
     }
 }
 
@@ -94,6 +101,9 @@ impl Metric {
             Self::Handler => "Expiry to Handler",
             Self::Masked => "Longest Masked",
             Self::LastOffset => "Last Offset",
+            Self::Gap => "Gap",
+            Self::Stolen => "Stolen",
+            Self::Loop => "Loop",
             Self::Count => "PSCI_STAT_COUNT",
             Self::Residency => "PSCI_STAT_RESIDENCY",
         }
@@ -115,6 +125,9 @@ impl Metric {
             Self::Handler => ": expiry to handler",
             Self::Masked => ": longest time masked",
             Self::LastOffset => ": last offset",
+            Self::Gap => ": gaps",
+            Self::Stolen => ": stolen in a second",
+            Self::Loop => ": the loop itself",
             Self::Count => ": PSCI_STAT_COUNT",
             Self::Residency => ": PSCI_STAT_RESIDENCY",
         }

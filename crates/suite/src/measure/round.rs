@@ -496,14 +496,25 @@ pub struct Race {
     pub expires_in: u64,
 }
 
-/// Periodic timers, and the load while they run, for as long as [`Spans::sleep`].
+/// What a CPU is measured for in a [`Window`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// It takes the interrupts of its periodic timer.
+    Timer,
+    /// It reads the counter in a loop, with interrupts masked, and notes the gaps between reads.
+    Counter,
+}
+
+/// Measured CPUs, and the load while they are measured, for as long as [`Spans::sleep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The timers' schedule. The timers first expire one period after the start.
     pub schedule: Schedule,
-    /// The CPUs whose timers are measured, either all of them or a single one.
-    pub timers: Participants,
-    /// The load on all CPUs, except a CPU whose timer is measured on its own.
+    /// The CPUs that are measured, either all of them or a single one.
+    pub measured: Participants,
+    /// What they do.
+    pub watched: Watched,
+    /// The load on all CPUs, except a CPU that is measured on its own.
     pub load: Load,
     /// The only CPU that runs the load, if there is one.
     pub loaded_cpu: Option<CpuIndex>,
@@ -512,9 +523,9 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns true if the CPU's timer is measured.
+    /// Returns true if the CPU is measured.
     pub fn measures(&self, cpu: CpuIndex) -> bool {
-        !matches!(self.timers, Participants::Only(only) if only != cpu)
+        !matches!(self.measured, Participants::Only(only) if only != cpu)
     }
 
     /// Returns the instant of the last expiry if the window starts at `start`.
@@ -522,7 +533,7 @@ impl Window {
         start + self.schedule.period * u64::from(self.schedule.expiries)
     }
 
-    /// Returns the instant at which CPUs whose timers are not measured stop their load. By then,
+    /// Returns the instant at which CPUs that are not measured stop their load. By then,
     /// the others have most likely handled the last expiry.
     pub fn load_end(&self, start: u64) -> u64 {
         self.end(start) + self.schedule.period / 2
@@ -530,7 +541,7 @@ impl Window {
 
     /// Returns the CPU's load during the measurement.
     pub fn load_of(&self, cpu: CpuIndex) -> Load {
-        if self.timers == Participants::Only(cpu)
+        if self.measured == Participants::Only(cpu)
             || self.loaded_cpu.is_some_and(|loaded_cpu| loaded_cpu != cpu)
         {
             Load::Idle

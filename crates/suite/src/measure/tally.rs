@@ -1,4 +1,5 @@
-//! The counts kept by a timer's interrupt handler.
+//! The counts that a CPU keeps while it is measured: by its timer's interrupt handler, or by a loop
+//! that reads the counter.
 //!
 //! A periodic timer is due at start + k * period, for k >= 1. Expiries that have already passed
 //! when the handler runs are *overruns*: they are not handled and do not produce samples. At any
@@ -7,11 +8,12 @@
 use hardware::board::IntId;
 
 use super::histogram::Histogram;
+use super::statistics::Summary;
 
-/// The exact minimum, maximum and sum of a set of latencies.
+/// The exact minimum, maximum and sum of a set of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunningSummary {
-    /// The number of latencies. If there are none, all other fields are 0.
+    /// The number of durations. If there are none, all other fields are 0.
     pub n: u32,
     /// The minimum, in ticks.
     pub min: u64,
@@ -27,7 +29,7 @@ impl RunningSummary {
         (self.n > 0).then_some(self.min)
     }
 
-    /// Adds one latency.
+    /// Adds one duration.
     fn add(&mut self, ticks: u64) {
         self.merge(&Self {
             n: 1,
@@ -37,7 +39,7 @@ impl RunningSummary {
         });
     }
 
-    /// Adds the latencies in `other`.
+    /// Adds the durations in `other`.
     fn merge(&mut self, other: &Self) {
         let least = [self.least(), other.least()].into_iter().flatten().min();
         self.n = self.n.saturating_add(other.n);
@@ -47,22 +49,39 @@ impl RunningSummary {
     }
 }
 
-/// A kind of latency of a handled expiry.
+/// A kind of duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum LatencyKind {
+pub enum DurationKind {
     /// From the programmed instant to the handler's first instruction.
     Entry,
     /// From the programmed instant to the first line of the Rust handler, after the registers
     /// are saved.
     Handler,
+    /// From one read of the counter to the next, if that is longer than the loop's own time.
+    Gap,
+    /// The sum of the gaps in a window.
+    Stolen,
+    /// The shortest time from one read of the counter to the next, in each window.
+    Loop,
 }
 
-/// The outcome of a timer's expiries.
+impl DurationKind {
+    /// Returns the kind's place in an array. In a window, a CPU only has durations of its timer, or
+    /// only of the counter.
+    const fn place(self) -> usize {
+        match self {
+            Self::Entry | Self::Gap => 0,
+            Self::Handler | Self::Stolen => 1,
+            Self::Loop => 2,
+        }
+    }
+}
+
+/// The outcome of a timer's expiries, or of reading the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// The latencies of the handled expiries, indexed by [`LatencyKind`].
-    pub series: [RunningSummary; 2],
+    /// The durations, by the places of their kinds.
+    series: [RunningSummary; 3],
     /// Completed expiries, including overruns.
     pub expiries: u32,
     /// Expiries that had already passed before they could be handled.
@@ -72,9 +91,9 @@ pub struct Account {
 }
 
 impl Account {
-    /// Returns the latencies of one kind.
-    pub fn latency(&self, kind: LatencyKind) -> &RunningSummary {
-        &self.series[kind as usize]
+    /// Returns the durations of one kind.
+    pub fn latency(&self, kind: DurationKind) -> &RunningSummary {
+        &self.series[kind.place()]
     }
 
     /// Adds the counts from `other`.
@@ -99,15 +118,29 @@ pub struct Schedule {
     pub threshold: Option<u64>,
 }
 
-/// The counts that a CPU keeps for its timer.
+/// A gap between two reads of the counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// The instant of the first read.
+    pub begin: u64,
+    /// Ticks to the second read; 0 for no gap.
+    pub length: u64,
+}
+
+/// How many of the longest gaps are kept.
+const LONGEST_GAPS: usize = 8;
+
+/// The counts that a CPU keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The current or last window.
     pub window: Account,
     /// All settled windows.
     pub settled: Account,
-    /// The latencies across all windows, indexed by [`LatencyKind`].
-    pub histograms: [Histogram; 2],
+    /// The durations across all windows, by the places of their kinds.
+    histograms: [Histogram; 3],
+    /// The longest gaps across all windows, the longest first.
+    pub longest: [Gap; LONGEST_GAPS],
     /// The interrupt that ended the measurement, if it was not the timer's own.
     pub stray: Option<IntId>,
     /// The latency that ended the measurement by exceeding the threshold.
@@ -141,11 +174,10 @@ impl Tally {
         };
         let to_handler = handler.saturating_sub(self.due);
         for (kind, latency) in [
-            (LatencyKind::Entry, late),
-            (LatencyKind::Handler, to_handler),
+            (DurationKind::Entry, late),
+            (DurationKind::Handler, to_handler),
         ] {
-            self.window.series[kind as usize].add(latency);
-            self.histograms[kind as usize].add(latency);
+            self.add(kind, latency);
         }
         let (period, expiries) = (self.schedule.period, self.schedule.expiries);
         let account = &mut self.window;
@@ -173,6 +205,43 @@ impl Tally {
         self.window.spurious += 1;
         let most = self.schedule.expiries.saturating_add(SPURIOUS_MAX);
         (self.window.spurious < most).then_some(self.due)
+    }
+
+    fn add(&mut self, kind: DurationKind, ticks: u64) {
+        self.window.series[kind.place()].add(ticks);
+        self.histograms[kind.place()].add(ticks);
+    }
+
+    /// Returns the durations of one kind across all windows, in bins.
+    pub fn histogram(&self, kind: DurationKind) -> &Histogram {
+        &self.histograms[kind.place()]
+    }
+
+    /// Returns the statistics of the durations of one kind in all settled windows.
+    pub fn summary(&self, kind: DurationKind) -> Summary {
+        let exact = self.settled.latency(kind);
+        self.histogram(kind).summary(exact.min, exact.max)
+    }
+
+    /// Records a gap between two reads of the counter.
+    pub fn add_gap(&mut self, gap: Gap) {
+        self.add(DurationKind::Gap, gap.length);
+        let rank = self
+            .longest
+            .partition_point(|other| other.length >= gap.length);
+        if let Some(shorter @ [_, ..]) = self.longest.get_mut(rank..) {
+            shorter.rotate_right(1);
+            shorter[0] = gap;
+        }
+    }
+
+    /// Records that the CPU has read the counter until the end of the window. `shortest` is the
+    /// shortest time between two reads, in ticks.
+    pub fn finish_reading(&mut self, shortest: u64) {
+        let stolen = self.window.latency(DurationKind::Gap).sum;
+        self.add(DurationKind::Stolen, stolen);
+        self.add(DurationKind::Loop, shortest);
+        self.window.expiries = self.schedule.expiries;
     }
 
     /// Returns true if all expiries in the window have been handled or missed.
@@ -242,8 +311,35 @@ mod tests {
             assert_eq!(figures, (29, 1 + more, 150 + more, 211 + 29 * more));
         }
         assert_eq!((settled.overruns, settled.expiries), (1, 30));
-        for histogram in &tally.histograms {
-            assert_eq!(histogram.counts().sum::<u32>(), 29);
+        let counts = tally.histograms.map(|kind| kind.counts().sum::<u32>());
+        assert_eq!(counts, [29, 29, 0]);
+    }
+
+    #[test]
+    fn longest_gaps_come_first_and_then_the_earliest() {
+        let mut tally = Tally::default();
+        for window in 0..2 {
+            tally.begin(1_000 * window, &SCHEDULE);
+            assert!(!tally.is_complete());
+            for begin in 0..10 {
+                let length = 20 + begin % 3;
+                tally.add_gap(Gap {
+                    begin: 1_000 * window + begin,
+                    length,
+                });
+            }
+            tally.finish_reading(4 + window);
+            assert!(tally.is_complete());
+            tally.settle();
+        }
+        let longest = tally.longest.map(|gap| (gap.begin, gap.length));
+        let expected = [2, 5, 8, 1_002, 1_005, 1_008].map(|begin| (begin, 22));
+        assert_eq!(longest, [&expected[..], &[(1, 21), (4, 21)]].concat()[..]);
+        let gaps = tally.settled.latency(DurationKind::Gap);
+        assert_eq!((gaps.n, gaps.min, gaps.max, gaps.sum), (20, 20, 22, 418));
+        for (kind, min, max) in [(DurationKind::Stolen, 209, 209), (DurationKind::Loop, 4, 5)] {
+            let summary = tally.summary(kind);
+            assert_eq!((summary.n, summary.min, summary.max), (2, min, max));
         }
     }
 

@@ -9,9 +9,8 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write};
 
-use crate::measure::{Account, LatencyKind};
-use crate::plan::Load;
-use hardware::board::Mpidr;
+use crate::bench::windows::Measurement;
+use crate::measure::{Account, DurationKind};
 use hardware::spec::ticks::Clock;
 use hardware::text::plural::Many;
 
@@ -40,28 +39,16 @@ impl TimerMeasurement {
         Clock { hz: self.frequency }
     }
 
-    /// Prints the start of a measurement on `cpu` or, if it is None, on all CPUs. `other` is the
-    /// only CPU that runs the load, if there is one.
-    pub(super) fn print_begin(
-        &self,
-        out: &mut dyn Write,
-        cpu: Option<Mpidr>,
-        other: Option<Mpidr>,
-        load: Load,
-    ) -> fmt::Result {
+    /// Prints the start of a measurement.
+    pub(super) fn print_begin(&self, out: &mut dyn Write, measured: &Measurement) -> fmt::Result {
         let period = match self.clock().ns(self.period) {
             Some(ns) => format!("{} us", (ns + 500) / 1_000),
             None => format!("{} ticks", self.period),
         };
-        let (time, load) = (time(self, 0), load.word());
-        let cpus = match (cpu, other) {
-            (Some(cpu), Some(other)) => format!("CPU {cpu}, CPU {other} {load}"),
-            (Some(cpu), None) => format!("CPU {cpu}, others {load}"),
-            (None, _) => format!("all CPUs, {load}"),
-        };
+        let time = time(self, 0);
         writeln!(
             out,
-            "RTT|  {time}  (expiry to handler, {period} period, {cpus})"
+            "RTT|  {time}  (expiry to handler, {period} period, {measured})"
         )?;
         headings(out)
     }
@@ -71,7 +58,7 @@ impl TimerMeasurement {
         if self.windows > 1 && self.windows % HEADINGS == 1 {
             headings(out)?;
         }
-        let so_far = self.all.latency(LatencyKind::Handler);
+        let so_far = self.all.latency(DurationKind::Handler);
         let best = latency_text(self, so_far.least().unwrap_or(0), 1);
         let worst = latency_text(self, so_far.max, 1);
         writeln!(out, "RTD{}|{best}|{worst}", figures(self, sum))
@@ -113,7 +100,7 @@ fn headings(out: &mut dyn Write) -> fmt::Result {
 
 /// Returns an account's part of a line.
 fn figures(measurement: &TimerMeasurement, account: &Account) -> String {
-    let series = account.latency(LatencyKind::Handler);
+    let series = account.latency(DurationKind::Handler);
     let least = latency_text(measurement, series.least().unwrap_or(0), 1);
     let mean = latency_text(measurement, series.sum, series.n);
     let most = latency_text(measurement, series.max, 1);

@@ -80,6 +80,9 @@ impl Outcome {
             Metric::Handler
             | Metric::Masked
             | Metric::LastOffset
+            | Metric::Gap
+            | Metric::Stolen
+            | Metric::Loop
             | Metric::Count
             | Metric::Residency => false,
         };

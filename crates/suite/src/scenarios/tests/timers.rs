@@ -110,7 +110,7 @@ fn the_load_runs_on_the_cpus_that_the_plan_selects() {
     assert_eq!(ran.counts(), [1, 0, 0]);
     let cpus = |window: Window| {
         assert_eq!(window.power_state, CLUSTER);
-        let Participants::Only(measured) = window.timers else {
+        let Participants::Only(measured) = window.measured else {
             panic!("a CPU whose timer is measured does not suspend");
         };
         (measured.index(), window.loaded_cpu.map(CpuIndex::index))
