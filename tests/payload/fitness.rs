@@ -323,6 +323,8 @@ fn entry_that_software_does_not_rely_on_is_tolerated() {
 
 /// Faults that have their own tests.
 const SPECIAL: &[&str] = &[
+    // In gaps.rs.
+    "secure-timer",
     // In stress.rs.
     "cpu-on-beside-off",
     "suspend-keeps-lock",

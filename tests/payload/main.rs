@@ -11,6 +11,7 @@ mod figures;
 mod first_boot;
 mod first_run;
 mod fitness;
+mod gaps;
 mod hostile;
 mod identity;
 mod lead_watchdog;

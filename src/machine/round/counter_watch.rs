@@ -6,7 +6,11 @@ use suite::measure::{Action, ActionEnd, GapFinder, Outcome, Window};
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::time::waiter::Waiter;
 
-/// Reads the counter in a loop, starting at the instant returned by `await_start`.
+/// How long the other CPUs have to begin their load, in microseconds. An emulator may run them in
+/// turn with this one until then.
+const SETTLE_US: u64 = 100;
+
+/// Reads the counter in a loop, starting shortly after the instant returned by `await_start`.
 pub fn watch_counter(
     channel: &'static CpuChannel,
     waiter: &'static Waiter,
@@ -24,6 +28,7 @@ pub fn watch_counter(
     };
     tally.begin(start, &window.schedule);
     let path = waiter.path;
+    path.spin_until(start + waiter.ticks_of_us(SETTLE_US));
     let mut finder = GapFinder::new(|| path.now());
     finder.read_until(window.end(start), || path.now(), |gap| tally.add_gap(gap));
     tally.finish_reading(finder.shortest);

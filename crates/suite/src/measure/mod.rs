@@ -44,6 +44,6 @@ pub use self::stress::{
     RECENT_CALLS, RecentCall, STRESS_STATES, Stress, StressCall, StressViolation, Stressed,
     TargetView, Violation, judge_stress_call,
 };
-pub use self::tally::{Account, DurationKind, Gap, RunningSummary, Schedule, Tally};
+pub use self::tally::{Account, DurationKind, Gap, LONGEST_GAPS, RunningSummary, Schedule, Tally};
 pub use self::time_source::TimeSource;
 pub use self::wait_limits::{FINISH_US, WaitLimits};

@@ -6,6 +6,7 @@
 //! time, expiries = handled + overruns.
 
 use hardware::board::IntId;
+use serde::{Deserialize, Serialize};
 
 use super::histogram::Histogram;
 use super::statistics::Summary;
@@ -119,7 +120,7 @@ pub struct Schedule {
 }
 
 /// A gap between two reads of the counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// The instant of the first read.
     pub begin: u64,
@@ -128,7 +129,7 @@ pub struct Gap {
 }
 
 /// How many of the longest gaps are kept.
-const LONGEST_GAPS: usize = 8;
+pub const LONGEST_GAPS: usize = 8;
 
 /// The counts that a CPU keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::samples::Samples;
 use super::series::Series;
 use super::skip::Skip;
 use super::wake_source::WakeSource;
-use crate::measure::{Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
+use crate::measure::{Gap, Instant, Instants, Loss, Metric, Reason, Rejection, Summary, Unit};
 use crate::plan::{ActiveCpus, Variant};
 
 /// A step of a scenario: one combination of CPUs, variant and value. Scenarios in TFTF's suite have
@@ -91,6 +91,9 @@ pub struct Cell {
     /// The figures for each metric that has any, in the same order as [`Metric::ALL`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+    /// The longest gaps, the longest first, with their instants in ticks since the first window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub longest_gaps: Vec<Gap>,
     /// The instants of the CPU's representative sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Instants>,
@@ -155,6 +158,7 @@ impl Cell {
         let mut copy = Self {
             counts: self.counts.clone(),
             series: self.series.clone(),
+            longest_gaps: self.longest_gaps.clone(),
             samples: Samples::default(),
             ..*self
         };

@@ -318,7 +318,7 @@ const MESSAGES: &[(&str, &str)] = &[
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call service_call self_sgi ipi eoi lpi mmio_read sysreg_trap pmf_read \
          cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
-         system_suspend cpu_on_flood masked_time wake_race stress fitness suite micro all first",
+         system_suspend cpu_on_flood masked_time gaps wake_race stress fitness suite micro all first",
     ),
     (
         "footprint=5000M",

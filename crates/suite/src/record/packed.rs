@@ -26,7 +26,9 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::Reached;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::measure::{INSTANTS, Instants, Loss, METRICS, Metric, Reason, Rejection, Summary};
+use crate::measure::{
+    Gap, INSTANTS, Instants, LONGEST_GAPS, Loss, METRICS, Metric, Reason, Rejection, Summary,
+};
 use crate::model::{
     Cell, CellStep, Counts, Samples, ScenarioKey, Series, Skip, WakeSource, is_tftf,
 };
@@ -100,6 +102,9 @@ struct NamedParts {
     kept_power: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Loss>,
+    /// [`Cell::longest_gaps`]: the length and the begin of each.
+    #[serde(rename = "gaps", default, skip_serializing_if = "ArrayVec::is_empty")]
+    longest_gaps: ArrayVec<(u64, u64), LONGEST_GAPS>,
 }
 
 pub(super) fn serialize<S: Serializer>(
@@ -144,6 +149,12 @@ pub(super) fn serialize<S: Serializer>(
         },
         kept_power: cell.kept_power,
         lost: cell.lost,
+        longest_gaps: cell
+            .longest_gaps
+            .iter()
+            .map(|gap| (gap.length, gap.begin))
+            .take(LONGEST_GAPS)
+            .collect(),
     };
     PackedCell(
         key.id,
@@ -198,6 +209,14 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         }),
         kept_power: named.kept_power,
         lost: named.lost,
+        longest_gaps: named
+            .longest_gaps
+            .iter()
+            .map(|(length, begin)| Gap {
+                begin: *begin,
+                length: *length,
+            })
+            .collect(),
         series,
         counts: valid.map(|valid| Counts {
             valid,

@@ -2,7 +2,7 @@
 
 use super::descriptor::Descriptor;
 use super::{
-    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, idle_states, loops, masked_time,
+    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, gaps, idle_states, loops, masked_time,
     stress, system_suspend, tftf_scenarios, timer_latency, wake_race,
 };
 
@@ -35,6 +35,7 @@ pub const SCENARIOS: &[&Descriptor] = &[
     &system_suspend::SYSTEM_SUSPEND,
     &cpu_on::CPU_ON_FLOOD,
     &masked_time::MASKED_TIME,
+    &gaps::GAPS,
     &wake_race::WAKE_RACE,
     &stress::STRESS,
     // Fitness is last because it may lose CPUs.

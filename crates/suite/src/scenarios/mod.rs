@@ -6,6 +6,7 @@ mod cpu_on;
 mod descriptor;
 mod dirty_sweep;
 mod fitness;
+mod gaps;
 mod idle_states;
 mod list;
 mod loops;

@@ -1,6 +1,7 @@
 //! Runs the scenarios on the fake machine.
 
 mod fitness;
+mod gaps;
 mod loops;
 mod masked;
 mod race;

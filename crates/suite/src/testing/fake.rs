@@ -226,6 +226,16 @@ impl Fake {
         self
     }
 
+    /// Makes CPUs that read the counter find these gaps. `gaps` receives the CPU and the window's
+    /// number, and returns the begin of each gap in ticks from the window's start, and its length.
+    pub fn with_gaps(
+        mut self,
+        gaps: impl FnMut(CpuIndex, u64) -> Vec<(u64, u64)> + 'static,
+    ) -> Self {
+        self.timers.gaps = Box::new(gaps);
+        self
+    }
+
     /// Changes what the lead's calls between rounds return, by function ID and first argument.
     pub fn with_answers(mut self, edit: impl FnMut(u32, u64, i32) -> i32 + 'static) -> Self {
         self.firmware.edit = Box::new(edit);

@@ -1,4 +1,5 @@
-//! The timers of the fake machine, which expire in the windows of `timer_latency`.
+//! The timers of the fake machine, which expire in the windows of `timer_latency`, and the gaps that
+//! its CPUs find in the windows of `gaps`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -6,11 +7,14 @@ use alloc::vec::Vec;
 
 use hardware::board::CpuIndex;
 
-use crate::measure::{Tally, Window};
+use crate::measure::{Gap, Tally, Watched, Window};
 use crate::model::TimerFault;
 
 /// Ticks from the first instruction of a timer's handler to its Rust code.
 const PROLOGUE: u64 = 20;
+
+/// Ticks from one read of the counter to the next in a loop.
+const LOOP: u64 = 20;
 
 /// Each CPU's timer.
 pub(super) struct FakeTimers {
@@ -18,6 +22,8 @@ pub(super) struct FakeTimers {
     /// How many ticks late a CPU's timer is handled, by CPU and by expiry number within the window,
     /// counting from 0.
     pub(super) lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
+    /// The gaps that a CPU finds, by CPU and by window number.
+    pub(super) gaps: Box<dyn FnMut(CpuIndex, u64) -> Vec<(u64, u64)>>,
     /// The injected fault: the timer's CPU, the window number, and the kind of fault.
     pub(super) fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,
@@ -29,6 +35,7 @@ impl FakeTimers {
         Self {
             tallies: vec![Tally::default(); cpus],
             lateness: Box::new(|cpu, round| 30 + 100 * cpu.index() as u64 + u64::from(round % 7)),
+            gaps: Box::new(|_, _| Vec::new()),
             fault: None,
             windows: 0,
         }
@@ -54,6 +61,16 @@ impl FakeTimers {
                 _ => None,
             };
             let mut next = Some(tally.begin(start, &schedule));
+            if window.watched == Watched::Counter {
+                // Each CPU has its own windows.
+                let seconds = tally.settled.expiries.into();
+                for (begin, length) in (self.gaps)(cpu, seconds) {
+                    let begin = start + begin;
+                    tally.add_gap(Gap { begin, length });
+                }
+                tally.finish_reading(LOOP);
+                next = None;
+            }
             while let Some(due) = next {
                 let is_faulty = tally.window.expiries > 2;
                 next = match fault {

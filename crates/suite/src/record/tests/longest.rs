@@ -11,8 +11,8 @@ use hardware::spec::smccc::Service;
 use hardware::spec::stat::Reached;
 
 use crate::measure::{
-    Cause, Detail, Identity, Instant, Instants, Loss, Metric, Reason, Rejection, RoundPhase,
-    Summary,
+    Cause, Detail, Gap, Identity, Instant, Instants, LONGEST_GAPS, Loss, Metric, Reason, Rejection,
+    RoundPhase, Summary,
 };
 use crate::model::*;
 use crate::plan::sweep_values::SweepValues;
@@ -113,6 +113,7 @@ fn longest_cell(cpu: CpuIndex) -> Cell {
                 ..Series::with_summary(metric, summary(MOST))
             })
             .to_vec(),
+        longest_gaps: Vec::new(),
         shown: Some(instants(i64::MIN)),
         samples: (0..3)
             .map(|index| Sample {
@@ -153,6 +154,26 @@ fn longest_cell_of_step(cpu: CpuIndex) -> Cell {
         shown: None,
         samples: Samples::default(),
         ..longest_cell(cpu)
+    }
+}
+
+/// A cell with gaps, which has neither rejections nor a state.
+fn longest_cell_of_gaps(cpu: CpuIndex) -> Cell {
+    let metrics = [Metric::Gap, Metric::Stolen, Metric::Loop];
+    let gap = Gap {
+        begin: MOST,
+        length: MOST,
+    };
+    Cell {
+        series: metrics
+            .map(|metric| Series::with_summary(metric, summary(MOST)))
+            .to_vec(),
+        longest_gaps: [gap; LONGEST_GAPS].to_vec(),
+        counts: Some(Counts {
+            valid: u32::MAX,
+            ..Counts::default()
+        }),
+        ..Cell::new(cpu, longest_cell_of_step(cpu).step)
     }
 }
 
@@ -278,7 +299,10 @@ pub(super) fn longest_run() -> Run {
             sleep: 0,
             ..longest_conditions()
         }),
-        cells: CpuIndex::all(3).map(longest_cell_of_step).collect(),
+        cells: CpuIndex::all(3)
+            .map(longest_cell_of_step)
+            .chain([longest_cell_of_gaps(2.into())])
+            .collect(),
         ..Scenario::new(ScenarioKey {
             id: ScenarioId::named("contend_sweep"),
             ..key

@@ -156,7 +156,8 @@ uintptr_t pb_faults_init(uintptr_t entry)
 	/* This must happen before a fault can clear the frequency. */
 	second = read_cntfrq_el0();
 	arm();
-	if (armed.fault == PB_INTERRUPT_STORM) {
+	if ((armed.fault == PB_INTERRUPT_STORM) ||
+	    (armed.fault == PB_SECURE_TIMER)) {
 		pb_storm_init();
 	}
 

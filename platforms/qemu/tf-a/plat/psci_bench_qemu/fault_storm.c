@@ -1,9 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * interrupt-storm: a non-secure interrupt is made pending over and over again.
- * EL3's own timer drives this, with a Group 0 interrupt that is taken to EL3
- * whatever the non-secure world masks.
+ * Faults that EL3's own timer drives, with a Group 0 interrupt that is taken to
+ * EL3 whatever the non-secure world masks:
+ *
+ *   interrupt-storm: a non-secure interrupt is made pending over and over again.
+ *   secure-timer: EL3 stays busy for a while, every millisecond.
  *
  * While a tick is pending for a core that is at EL3, TF-A's CPU_SUSPEND finds a
  * pending interrupt and returns, as it does for non-secure interrupts.
@@ -24,6 +26,9 @@
 
 #define TIMER_ENABLE		1U
 
+/* The period of secure-timer. */
+#define TICKS_PER_SECOND	1000U
+
 /* A GICv2 has one secure group, which TF-A treats as the secure OS's. */
 #if PB_GIC == 2
 #define TYPE			INTR_TYPE_S_EL1
@@ -31,31 +36,66 @@
 #define TYPE			INTR_TYPE_EL3
 #endif
 
-static void raise(unsigned int me)
+static bool is_driven_by_timer(unsigned int me)
 {
-	uint32_t enabled;
+	return pb_fault_is(PB_INTERRUPT_STORM, me) ||
+	       pb_fault_is(PB_SECURE_TIMER, me);
+}
 
-	if (pb_fault_strikes(PB_CALL_TICK, me) == PB_NO_FAULT) {
-		return;
-	}
+static void raise(void)
+{
+	uint32_t enabled = pb_gic_private_enabled();
 
-	enabled = pb_gic_private_enabled();
 	if (enabled != 0U) {
 		pb_gic_pend_private((unsigned int)__builtin_ctz(enabled));
 	}
 }
 
-static void wind_up(void)
+/* The end is counted from the instant at which the timer was due. */
+static void stay_busy(void)
 {
-	write_cntps_cval_el1(read_cntpct_el0() + pb_fault_arg_ticks());
+	uint64_t end = read_cntps_cval_el1() + pb_fault_arg_ticks();
+
+	while (read_cntpct_el0() < end) {
+	}
+}
+
+static void tick(unsigned int me)
+{
+	switch (pb_fault_strikes(PB_CALL_TICK, me)) {
+	case PB_INTERRUPT_STORM:
+		raise();
+		break;
+	case PB_SECURE_TIMER:
+		stay_busy();
+		break;
+	default:
+		break;
+	}
+}
+
+static void wind_up_at(uint64_t instant)
+{
+	write_cntps_cval_el1(instant);
 	write_cntps_ctl_el1(TIMER_ENABLE);
 	isb();
+}
+
+static void wind_up(unsigned int me)
+{
+	if (pb_fault_is(PB_SECURE_TIMER, me)) {
+		wind_up_at(read_cntps_cval_el1() +
+			   (read_cntfrq_el0() / TICKS_PER_SECOND));
+	} else {
+		wind_up_at(read_cntpct_el0() + pb_fault_arg_ticks());
+	}
 }
 
 static uint64_t on_tick(uint32_t id, uint32_t flags, void *handle,
 			void *cookie)
 {
 	uint32_t raw = plat_ic_acknowledge_interrupt();
+	unsigned int me = plat_my_core_pos();
 
 	(void)id;
 	(void)flags;
@@ -63,8 +103,8 @@ static uint64_t on_tick(uint32_t id, uint32_t flags, void *handle,
 	(void)cookie;
 
 	if (plat_ic_get_interrupt_id(raw) == TIMER_INTERRUPT) {
-		raise(plat_my_core_pos());
-		wind_up();
+		tick(me);
+		wind_up(me);
 	}
 	if (plat_ic_get_interrupt_id(raw) != INTR_ID_UNAVAILABLE) {
 		plat_ic_end_of_interrupt(raw);
@@ -79,7 +119,7 @@ void pb_storm_init(void)
 
 	set_interrupt_rm_flag(flags, NON_SECURE);
 	if (register_interrupt_type_handler(TYPE, on_tick, flags) != 0) {
-		ERROR("psci-bench fault: no handler for the storm\n");
+		ERROR("psci-bench fault: no handler for the timer\n");
 		panic();
 	}
 }
@@ -87,7 +127,7 @@ void pb_storm_init(void)
 /* CPU_ON has reset this core's private interrupts in the GIC. */
 void pb_storm_enter(unsigned int me)
 {
-	if (!pb_fault_is(PB_INTERRUPT_STORM, me)) {
+	if (!is_driven_by_timer(me)) {
 		return;
 	}
 
@@ -96,21 +136,23 @@ void pb_storm_enter(unsigned int me)
 	plat_ic_set_interrupt_priority(TIMER_INTERRUPT,
 				       GIC_HIGHEST_SEC_PRIORITY);
 	plat_ic_enable_interrupt(TIMER_INTERRUPT);
-	wind_up();
+	write_cntps_cval_el1(read_cntpct_el0());
+	wind_up(me);
 }
 
 /* During a power-down an interrupt is pending in any case. */
 void pb_storm_call(unsigned int me)
 {
-	if (pb_fault_is(PB_INTERRUPT_STORM, me)) {
-		raise(me);
+	if (pb_fault_is(PB_INTERRUPT_STORM, me) &&
+	    (pb_fault_strikes(PB_CALL_TICK, me) != PB_NO_FAULT)) {
+		raise();
 	}
 }
 
 /* The hold pen could not distinguish a tick from a release. */
 void pb_storm_stop(unsigned int me)
 {
-	if (pb_fault_is(PB_INTERRUPT_STORM, me)) {
+	if (is_driven_by_timer(me)) {
 		write_cntps_ctl_el1(0U);
 		isb();
 	}

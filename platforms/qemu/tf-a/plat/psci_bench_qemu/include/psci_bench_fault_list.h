@@ -163,6 +163,8 @@
 	      ENTRY, PB_ONE_OF(6))					\
 	/* A tick of EL3's own timer: the CPU that the timer belongs to */	\
 	FAULT(INTERRUPT_STORM, "interrupt-storm",			\
-	      TICK, PB_MICROSECONDS(20))
+	      TICK, PB_MICROSECONDS(20))				\
+	FAULT(SECURE_TIMER, "secure-timer",				\
+	      TICK, PB_MICROSECONDS(2))
 
 #endif /* PSCI_BENCH_FAULT_LIST_H */
