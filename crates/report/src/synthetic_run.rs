@@ -23,6 +23,21 @@ pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
     NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
     NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
 
+/// The boot of firmware that takes timestamps, which is followed by a run if the payload starts.
+pub const BOOT: &str = "PMF:cpu 0\ttid 0\tts 100000\r\n\
+    NOTICE:  BL1: v2.15.0(release):v2.15.0\r\n\
+    PMF:cpu 0\ttid 6\tts 160000\r\n\
+    PMF:cpu 0\ttid 7\tts 280000\r\n\
+    PMF:cpu 0\ttid 1\tts 300000\r\n\
+    PMF:cpu 0\ttid 2\tts 340000\r\n\
+    NOTICE:  BL2: v2.15.0(release):v2.15.0\r\n\
+    PMF:cpu 0\ttid 8\tts 400000\r\n\
+    PMF:cpu 0\ttid 9\tts 1400000\r\n\
+    PMF:cpu 0\ttid 3\tts 1420000\r\n\
+    NOTICE:  BL31: v2.15.0(release):v2.15.0\r\n\
+    PMF:cpu 0\ttid 4\tts 1500000\r\n\
+    PMF:cpu 0\ttid 5\tts 1600000\r\n";
+
 /// A TFTF log without records, as stored by LAVA.
 pub const TFTF_LOG: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
 - {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}

@@ -1,5 +1,6 @@
 //! Turns runs into findings and comparisons.
 
+pub mod boot_time;
 pub mod compare;
 pub mod conditions;
 pub mod cpu_names;

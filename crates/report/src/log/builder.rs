@@ -9,6 +9,7 @@ use suite::model::{Cpu, Head, Run, ScenarioKey, Status};
 use suite::plan::ScenarioId;
 use suite::record::{Record, RunBuilder};
 
+use super::boot_timestamp::BootTimestamp;
 use super::format_5::read_record;
 use super::held_lines;
 use super::integrity::NAMED_MAX;
@@ -63,7 +64,9 @@ impl LoggedRunBuilder {
         let is_ended = self.is_closed() || self.run_records.is_ended();
         let has_payload = self.logged.header.version.is_some();
         match line {
-            PlainLine::Version { .. } | PlainLine::TftfStart => self.is_begun(),
+            PlainLine::BootTimestamp(_) | PlainLine::Version { .. } | PlainLine::TftfStart => {
+                self.is_begun()
+            }
             PlainLine::Payload(_) => has_payload || self.has_results(),
             PlainLine::Run(id) => {
                 let mut known_ids = [self.logged.header.run, self.run_records.run]
@@ -116,8 +119,13 @@ impl LoggedRunBuilder {
 
     /// Adds a line. Returns false if the line is ignored.
     pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
+        let is_booting = !self.is_begun();
         let logged = &mut self.logged;
         match line {
+            PlainLine::BootTimestamp(timestamp) => self.boot_timestamp(timestamp),
+            PlainLine::UnreadBootTimestamp if is_booting => {
+                logged.integrity.boot_timestamps_unread += 1;
+            }
             PlainLine::Version { stage, version } => {
                 let is_repeated = |known_stage: &Stage| {
                     known_stage.name == stage && known_stage.version.is_some()
@@ -152,9 +160,20 @@ impl LoggedRunBuilder {
                 logged.broken_closing = Some(plain(line));
                 logged.is_closing_hidden = true;
             }
-            PlainLine::Other => return false,
+            PlainLine::Other | PlainLine::UnreadBootTimestamp => return false,
         }
         true
+    }
+
+    fn boot_timestamp(&mut self, timestamp: BootTimestamp) {
+        let logged = &mut self.logged;
+        let last = logged.boot.last();
+        // The firmware restarted before it reached the payload.
+        if last.is_some_and(|last| last.point >= timestamp.point) {
+            logged.boot.clear();
+            logged.integrity.boot_timestamps_unread = 0;
+        }
+        logged.boot.push(timestamp);
     }
 
     fn stage(&mut self, name: &str) -> &mut Stage {

@@ -47,6 +47,9 @@ impl LoggedRun {
     /// Returns the last line, as received or rebuilt from the records, with a note on how reliable
     /// it is.
     pub fn verdict_text(&self) -> String {
+        if self.why_no_run.is_some() {
+            return "none: no run".to_owned();
+        }
         match (&self.closing, self.end()) {
             (_, Some(end)) if !has_own_verdict(end) => {
                 let line = ClosingLine::Ended(&end.totals);
@@ -102,6 +105,9 @@ impl LoggedRun {
 
     /// Returns the missing parts of the log, with one clause for each.
     pub fn lacks(&self) -> Vec<String> {
+        if let Some(why) = &self.why_no_run {
+            return vec![why.clone()];
+        }
         let mut clauses = self.integrity.shortfalls();
         if self.integrity.tables {
             return clauses;

@@ -30,6 +30,8 @@ pub struct Integrity {
     pub rt_instr_repeated: u32,
     /// RT_INSTR lines that contradict an earlier one for the same CPU. Neither is counted.
     pub rt_instr_ambiguous: u32,
+    /// Boot timestamps that are damaged, or whose point is unknown to this version.
+    pub boot_timestamps_unread: u32,
     /// Lines that repeat the previous line. They count once.
     pub lines_repeated: u32,
     /// The number of table rows and RT_INSTR lines for scenarios unknown to this version, by tag.
@@ -137,12 +139,19 @@ impl Integrity {
         self.records.is_some()
     }
 
-    /// Returns reasons to doubt RT_INSTR lines and table rows, one sentence each.
+    /// Returns reasons to doubt lines without a checksum and table rows, one sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if self.lines_repeated > 0 {
             let lines = many(self.lines_repeated as usize, "line");
             sentences.push(format!("{lines} repeated back to back; each counts once"));
+        }
+        if self.boot_timestamps_unread > 0 {
+            let lines = many(self.boot_timestamps_unread as usize, "boot timestamp");
+            sentences.push(format!(
+                "{lines} (PMF:cpu ...) damaged or unknown to this version; boot times that need \
+                 them are not shown"
+            ));
         }
         if self.rt_instr_ambiguous > 0 {
             let row = if self.tables {

@@ -11,12 +11,13 @@ use suite::model::{
 };
 use suite::plan::{Method, ScenarioId};
 
+use super::boot_timestamp::BootTimestamp;
 use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::status_words::reason_text;
 
 /// A run read from a log or from published tables. Its existence shows only that the input contains
-/// a part of a run: [`Self::is_complete`] returns true if nothing is missing, and
+/// a part of a run, or that [`Self::why_no_run`] says why not: [`Self::is_complete`] returns true if nothing is missing, and
 /// [`Integrity::is_verified`] if every figure has a correct checksum.
 #[derive(Clone, Debug, Default)]
 pub struct LoggedRun {
@@ -26,6 +27,12 @@ pub struct LoggedRun {
     pub source: Source,
     /// The firmware stages, in the order they printed their lines.
     pub firmware: Vec<Stage>,
+    /// The boot timestamps, in boot order.
+    pub boot: Vec<BootTimestamp>,
+    /// The counter frequency in Hz that the user gave, for logs that do not contain it.
+    pub given_hz: Option<u64>,
+    /// Why there is no run, if the log ends while the board boots.
+    pub why_no_run: Option<String>,
     /// The header's lines.
     pub header: HeaderLines,
     /// What was lost between the UART and the log.
@@ -145,6 +152,15 @@ impl LoggedRun {
     /// Returns the run's clock.
     pub fn clock(&self) -> Clock {
         self.run.clock()
+    }
+
+    /// Returns the counter as a clock. In a log without records, the figures are in nanoseconds, but
+    /// boot timestamps are still in ticks, so their frequency is unknown unless the user gave it.
+    pub fn boot_clock(&self) -> Clock {
+        let recorded = self.run.facts.as_ref().map(|facts| facts.frequency);
+        Clock {
+            hz: recorded.or(self.given_hz).unwrap_or(0),
+        }
     }
 
     /// Returns true if a cell's figures should be marked because they come from a line without a

@@ -1,5 +1,6 @@
 //! Turns UART output or published tables into runs.
 
+mod boot_timestamp;
 mod builder;
 mod clean;
 mod completeness;
@@ -30,6 +31,7 @@ pub mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use self::boot_timestamp::{BootPoint, BootTimestamp};
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{Closing, HeaderLines, LoggedRun, Source, Stage};
 pub use self::reader::{LogReadError, read, read_bytes, read_complete, runs, runs_in_file};

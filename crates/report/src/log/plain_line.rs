@@ -9,9 +9,15 @@ use suite::measure::Metric;
 use suite::model::{self, Failure, RunId, Skip, Status, Verdict};
 use suite::plan::{Method, ScenarioId, WARM_TITLE};
 
+use super::boot_timestamp::{self, BootTimestamp};
+
 /// A line without a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlainLine<'l> {
+    /// A timestamp of the boot.
+    BootTimestamp(BootTimestamp),
+    /// A boot timestamp that cannot be read.
+    UnreadBootTimestamp,
     /// A firmware stage's version.
     Version { stage: &'l str, version: &'l str },
     /// A firmware stage's build.
@@ -115,6 +121,10 @@ fn summary_run(line: &str) -> Option<RunId> {
 }
 
 fn parse_text(line: &str) -> Option<PlainLine<'_>> {
+    if line.contains(boot_timestamp::MARK) {
+        let timestamp = BootTimestamp::parse(line);
+        return Some(timestamp.map_or(PlainLine::UnreadBootTimestamp, PlainLine::BootTimestamp));
+    }
     if let Some(verdict) = model::parse_line(line.as_bytes()) {
         return Some(PlainLine::Closing(verdict, line));
     }

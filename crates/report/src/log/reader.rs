@@ -12,6 +12,7 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use hardware::text::plural::many;
+use host::untrusted_text::plain;
 use memchr::memmem;
 use suite::record::{MARK, pieces};
 
@@ -29,14 +30,20 @@ use super::run_records::{CRC_DIGITS, RecordLine};
 pub enum LogReadError {
     /// The log cannot be read.
     Io(String),
-    /// The log does not contain a run.
-    NoRun(String),
+    /// The log does not contain a run. If the board booted, this is what the log contains of its
+    /// boot.
+    NoRun(Box<LoggedRun>),
 }
 
 impl fmt::Display for LogReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Io(message) | Self::NoRun(message)) = self;
-        f.write_str(message)
+        match self {
+            Self::Io(message) => f.write_str(message),
+            Self::NoRun(logged) => {
+                let why = logged.why_no_run.as_deref().unwrap_or("no run");
+                write!(f, "{}: {why}", logged.source.input)
+            }
+        }
     }
 }
 
@@ -115,9 +122,9 @@ impl<R: Read> Iterator for Runs<R> {
                 Ok(rest) => {
                     self.is_over = true;
                     self.reader.is_cut = rest.is_some();
-                    let why = self.reader.finish(self.lines.count(), self.lines.offset);
-                    if let Some(why) = why {
-                        return Some(Err(LogReadError::NoRun(why)));
+                    let boot = self.reader.finish(self.lines.count(), self.lines.offset);
+                    if let Some(logged) = boot {
+                        return Some(Err(LogReadError::NoRun(logged)));
                     }
                 }
                 Err(error) => {
@@ -362,37 +369,44 @@ impl LogReader {
         }
     }
 
-    /// Ends the log. Returns the reason if the log does not contain a run.
-    fn finish(&mut self, lines: u64, bytes: u64) -> Option<String> {
+    /// Ends the log. If it does not contain a run, returns the boot, with the reason.
+    fn finish(&mut self, lines: u64, bytes: u64) -> Option<Box<LoggedRun>> {
         while !self.held.is_empty() {
             self.release();
         }
         self.read_open();
         self.give_up();
+        if self.count > 0 || self.current.is_begun() {
+            self.end_run();
+            return None;
+        }
         let why = self.why_none(lines, bytes);
-        self.end_run();
-        if self.count == 0 { Some(why) } else { None }
+        let boot = std::mem::take(&mut self.current);
+        let mut logged = boot.finish(&self.name, 1);
+        logged.why_no_run = Some(why);
+        Some(Box::new(logged))
     }
 
     /// Returns a sentence that says why there is no run and what to do about it.
     fn why_none(&self, lines: u64, bytes: u64) -> String {
         let name = &self.name;
         if self.is_compressed {
-            return format!("{name}: compressed with gzip; decompress it with gunzip -k {name}");
+            return format!(
+                "compressed with gzip; decompress it with gunzip -k {}",
+                plain(name)
+            );
         }
         if bytes == 0 {
-            return format!(
-                "{name}: the log is empty; is the UART connected at the right baud rate?"
-            );
+            return "the log is empty; is the UART connected at the right baud rate?".to_owned();
         }
         let start = if self.is_cut {
             format!(
-                "{name}: no run in the first {} MiB, and the rest was not read",
+                "no run in the first {} MiB, and the rest was not read",
                 self.no_run_max >> 20
             )
         } else {
             format!(
-                "{name}: no run in its {} ({bytes} bytes)",
+                "no run in its {} ({bytes} bytes)",
                 many(lines as usize, "line")
             )
         };

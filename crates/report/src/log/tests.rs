@@ -10,6 +10,7 @@ use super::reader::read_bytes;
 use crate::analysis::findings::findings;
 use crate::synthetic_run;
 
+mod boot;
 mod completeness;
 mod pages;
 pub(super) mod prefixes;
