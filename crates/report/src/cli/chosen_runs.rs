@@ -10,7 +10,7 @@ use hardware::text::plural::many;
 use host::read_file;
 
 use crate::analysis::typical::typical;
-use crate::log::{LoggedRun, runs_in_file, tables};
+use crate::log::{LogReadError, LoggedRun, runs_in_file, tables};
 
 /// Returns a parser for run numbers, which start at 1.
 pub fn run_number_parser() -> impl TypedValueParser<Value = usize> {
@@ -69,19 +69,44 @@ pub fn read_all(logs: &[PathBuf]) -> Result<Vec<LoggedRun>> {
 }
 
 /// Calls `take` for each run in `logs` as soon as it has been read.
-pub fn read_each(logs: &[PathBuf], mut take: impl FnMut(LoggedRun)) -> Result<()> {
+pub fn read_each(logs: &[PathBuf], take: impl FnMut(LoggedRun)) -> Result<()> {
+    read_logs(logs, |read| read, take)
+}
+
+/// Like [`read_each`], but a log that ends before a run starts is not an error if it has boot
+/// timestamps.
+pub(super) fn read_each_boot(logs: &[PathBuf], take: impl FnMut(LoggedRun)) -> Result<()> {
+    read_logs(logs, run_or_boot, take)
+}
+
+/// Returns the boot if there is no run, but there are boot timestamps.
+pub(super) fn run_or_boot(read: ReadResult) -> ReadResult {
+    match read {
+        Err(LogReadError::NoRun(logged)) if !logged.boot.is_empty() => Ok(*logged),
+        read => read,
+    }
+}
+
+/// A run, or why there is none.
+type ReadResult = Result<LoggedRun, LogReadError>;
+
+fn read_logs(
+    logs: &[PathBuf],
+    admit: fn(ReadResult) -> ReadResult,
+    mut take: impl FnMut(LoggedRun),
+) -> Result<()> {
     for log in logs {
         if log == Path::new("-") {
             let file = stdin().as_fd().try_clone_to_owned().context("stdin")?;
             for run in runs_in_file("stdin", file.into()) {
-                take(run?);
+                take(admit(run)?);
             }
         } else if tables::are_at(log) {
             take(tables::read(log)?);
         } else {
             let file = read_file::open_finite("", log)?;
             for run in runs_in_file(&log.display().to_string(), file) {
-                take(run?);
+                take(admit(run)?);
             }
         }
     }

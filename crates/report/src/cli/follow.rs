@@ -10,6 +10,7 @@ use host::log_file::LogFile;
 use host::progress::say;
 use host::{files, interrupt};
 
+use super::chosen_runs::run_or_boot;
 use super::output::{OutputArguments, WithFormats};
 use super::report_verdict::{judge, say_mark_of};
 use crate::export::{Format, Report, ReportPart, able};
@@ -66,7 +67,7 @@ impl FollowArguments {
         say(&followed.to_string());
         say_mark_of(&followed.log);
         let name = self.port.display().to_string();
-        let followed_runs = runs(&name, followed.log.as_slice());
+        let followed_runs = runs(&name, followed.log.as_slice()).map(run_or_boot);
         let report: Report = followed_runs.collect::<Result<Vec<_>, _>>()?.into();
         self.output.write(&report)?;
         log.map(LogFile::end).transpose()?;

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use hardware::spec::ticks::Clock;
 use host::exit_code::FAILED;
 use host::progress::say;
 use host::read_file;
 
 use super::browser::{make_page, open_page};
-use super::chosen_runs::{ChosenRuns, read_each, run_number_parser};
+use super::chosen_runs::{ChosenRuns, read_each_boot, run_number_parser};
 use super::output::{check_output, format_help, format_parser, write_report};
 use super::report_verdict::{judge, say_denied, say_mark_of};
 use crate::export::{self, Format, Report, ReportPart};
@@ -33,7 +34,8 @@ Examples:
   {program} report run.log --open
   {program} report run.log --format rst -o juno.rst
 
-Exit codes: 1 only with --deny-skipped; 3 if a log is incomplete
+Exit codes: 1 only with --deny-skipped; 3 if a log is incomplete, or shows
+only a boot
 Details: docs/report.md")]
 pub struct ReportArguments {
     /// Logs from psci-bench or TFTF, or published tables; - is stdin.
@@ -51,6 +53,9 @@ pub struct ReportArguments {
     /// Report only the Nth run in the logs.
     #[arg(long, value_name = "N", value_parser = run_number_parser())]
     run: Option<usize>,
+    /// Counter frequency, for boot times in logs that do not contain it.
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(Clock::BELIEVED))]
+    counter_hz: Option<u64>,
     /// Exit with 1 if a run skipped a scenario or a CPU's row.
     #[arg(long)]
     deny_skipped: bool,
@@ -70,7 +75,10 @@ impl ReportArguments {
         let format = self.format()?;
         check_output(self.output.as_deref(), "LOG", &self.logs)?;
         let mut chosen = ChosenRuns::new(self.run);
-        read_each(&self.logs, |logged| chosen.add(logged))?;
+        read_each_boot(&self.logs, |mut logged| {
+            logged.given_hz = self.counter_hz;
+            chosen.add(logged);
+        })?;
         let report: Report = chosen.end("--run", "the input")?.into();
         if self.open {
             let page = self.output.clone().map_or_else(make_page, Ok)?;

@@ -8,6 +8,7 @@ use itertools::Itertools as _;
 use suite::model::{FindingKind, Verdict};
 use suite::output::{ABSENT, Table, text_or_absent};
 
+use super::boot_document::boot_changes;
 use super::compared_text::{percent_text, tolerance_text, value_text};
 use super::document::{Block, Folded, Headline, Tone};
 use super::drawing::changes_chart;
@@ -55,6 +56,7 @@ pub(super) fn comparison<'r>(
     blocks.extend(figure_table(logged, comparison, &changes).map(Block::Table));
     let chart = changes_chart(logged, comparison, chart_id);
     blocks.push(Block::Drawings(chart.into_iter().collect()));
+    blocks.extend(boot_changes(logged, &comparison.baseline).map(Block::Table));
     let notes: Vec<String> = notes(comparison)
         .into_iter()
         .chain(not_compared(logged, comparison))

@@ -7,6 +7,7 @@ use suite::model::ScenarioKey;
 use suite::output::{ABSENT, Table, text_or_absent};
 use suite::plan::Method;
 
+use super::boot_document::boot_history;
 use super::compared_text::{percent_text, row_kind, row_name, tolerance_text, value_text};
 use super::document::{Block, LabeledLine, ScenarioHeading};
 use super::drawing::{HistoryChart, history_chart};
@@ -48,6 +49,7 @@ pub(super) fn history<'r>(history: &History, runs: &[LoggedRun]) -> Vec<Block<'r
     if !history.has_several_boards {
         blocks.extend(overview(history, runs).map(Block::Table));
     }
+    blocks.extend(boot_history(runs, &history.releases).map(Block::Table));
     for (number, scenario) in (1..).zip(&history.scenarios) {
         let tables = ScenarioTables {
             history,

@@ -11,6 +11,7 @@ use suite::output::{scenario_summaries, version_text};
 
 use super::object::object;
 use super::report_data::Report;
+use crate::analysis::boot_time::{boot_rows, boot_times};
 use crate::analysis::compare::{Change, ChangeList, ComparedScenario, Comparison};
 use crate::analysis::findings::{explanations, findings};
 use crate::analysis::history::History;
@@ -84,6 +85,7 @@ fn one_run(logged: &LoggedRun) -> impl Serialize {
         facts: logged.run.facts.as_ref().map(facts),
         plan: logged.run.plan.as_ref(),
         firmware: &logged.firmware,
+        boot: boot_times(logged),
         cpus: &logged.run.cpus,
         integrity: &logged.integrity,
         summary: scenario_summaries(&logged.run),
@@ -143,6 +145,7 @@ fn one_comparison(report: &Report, comparison: &Comparison) -> impl Serialize {
         baseline_lacks: comparison.baseline.lacks(),
         scenarios: scenarios.map(|scenario| one_compared(comparison, scenario)).collect::<Vec<_>>(),
         refused: &comparison.refused,
+        boot: boot_rows(&[&comparison.baseline, &report.runs[comparison.run]]),
         findings: &comparison.findings,
     }
 }

@@ -15,8 +15,10 @@ pub const FIRMWARE: &str = "Firmware";
 /// Returns the conditions under which `logged` was measured, by name.
 pub fn method(logged: &LoggedRun) -> Vec<LabeledLine> {
     let is_log = !logged.integrity.tables;
-    let mut lines: Vec<LabeledLine> = vec![("Log", source(logged)), ("Payload", payload(logged))];
+    let has_run = logged.why_no_run.is_none();
+    let mut lines: Vec<LabeledLine> = vec![("Log", source(logged))];
     let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
+    add("Payload", has_run.then(|| payload(logged)));
     add("Board", logged.board().map(str::to_owned));
     add("CPUs", cpus(logged));
     add("Cores", cores(logged));
@@ -33,8 +35,11 @@ pub fn method(logged: &LoggedRun) -> Vec<LabeledLine> {
         add("Left out", Some(state.sentence()));
     }
     add("States", states(logged));
-    add("Integrity", Some(logged.integrity.to_string()));
-    add("Verdict", is_log.then(|| logged.verdict_text()));
+    add("Integrity", has_run.then(|| logged.integrity.to_string()));
+    add(
+        "Verdict",
+        (is_log && has_run).then(|| logged.verdict_text()),
+    );
     lines
 }
 

@@ -1,5 +1,6 @@
 //! Writes reports in each format.
 
+mod boot_document;
 mod check_tables;
 mod compared_text;
 mod comparison_document;

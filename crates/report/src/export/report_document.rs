@@ -3,6 +3,7 @@
 use suite::model::Verdict;
 use suite::output::summary_table;
 
+use super::boot_document::boot;
 use super::comparison_document;
 use super::document::{Block, Folded, Headline, Tone};
 use super::drawing::overview_chart;
@@ -34,7 +35,7 @@ pub(super) fn document<'r>(report: &'r Report) -> Box<dyn Iterator<Item = Block<
 /// Returns the blocks of the run at `index`: the result, the figures, and then the conditions.
 fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
     let logged = &report.runs[index];
-    let title = format!("PSCI latencies of {}", name(report, index));
+    let title = format!("{} of {}", subject(logged), name(report, index));
     let mut blocks = vec![Block::Title(title)];
     blocks.extend(headline(logged).map(Block::Headline));
     blocks.extend(warnings(logged).into_iter().map(Block::Warning));
@@ -49,6 +50,7 @@ fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
         .into_iter()
         .map(|explanation| explanation.finding.sentence);
     blocks.extend(Block::explanations(sentences.collect()));
+    blocks.extend(boot(logged, format!("run{}-boot", index + 1)));
     let conditions = Folded {
         summary: "Conditions of the run".to_owned(),
         is_essential: true,
@@ -62,6 +64,12 @@ fn run_document(report: &Report, index: usize) -> Vec<Block<'_>> {
 
 /// Returns the run's verdict; None for published tables and complete TFTF logs, which have none.
 fn headline(logged: &LoggedRun) -> Option<Headline> {
+    if logged.why_no_run.is_some() {
+        return Some(Headline {
+            text: "No run".to_owned(),
+            tone: Tone::Bad,
+        });
+    }
     let verdict = logged.verdict();
     let is_complete = logged.is_complete();
     if verdict.is_none() && is_complete {
@@ -110,6 +118,15 @@ fn comparison_blocks<'r>(
         report.is_full,
     ));
     blocks
+}
+
+/// Returns what a report on a log is about, for its title.
+pub(super) fn subject(logged: &LoggedRun) -> &'static str {
+    if logged.why_no_run.is_some() {
+        "Boot"
+    } else {
+        "PSCI latencies"
+    }
 }
 
 /// Returns the name of a run's board or, if the run does not name one, of its input. Titles include

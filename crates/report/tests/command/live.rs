@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use report::synthetic_run::passed_log;
+use report::synthetic_run::{BOOT, passed_log};
 
 use crate::support::{called, outcome, psci_report, pseudo_terminal};
 
@@ -120,6 +120,15 @@ fn stdin_is_followed_and_what_came_is_kept() {
         (3, true),
         "{stderr}"
     );
+
+    fs::remove_file(&kept).expect("it existed");
+    let mut child = start(dir.path(), &["-"]);
+    let mut pipe = child.stdin.take().expect("piped");
+    pipe.write_all(BOOT.as_bytes()).expect("written");
+    drop(pipe);
+    let (code, out, stderr, _) = ended(dir.path(), child);
+    assert!(code == 3 && out.contains("\nBoot time\n"), "{stderr}");
+    assert!(stderr.contains("none: no run"), "{stderr}");
 
     let (code, stderr) = outcome(&mut psci_report(&["follow", "/dev/no-such-port"]));
     assert_eq!(code, 2, "{stderr}");

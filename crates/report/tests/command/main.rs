@@ -2,6 +2,7 @@
 
 mod support;
 
+mod boot;
 mod compare;
 mod history;
 mod live;

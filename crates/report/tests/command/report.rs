@@ -14,7 +14,7 @@ use report::synthetic_run::{self, edited_log};
 use suite::model::Run;
 
 /// Returns the report for a log.
-fn read(log: &str) -> Report {
+pub fn read(log: &str) -> Report {
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
 }

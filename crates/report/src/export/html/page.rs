@@ -20,7 +20,7 @@ use crate::export::drawing::Chart;
 use crate::export::escape::xml;
 use crate::export::history_document::title as history_title;
 use crate::export::report_data::Report;
-use crate::export::report_document::{board, document};
+use crate::export::report_document::{board, document, subject};
 use crate::export::template::render;
 
 const NOTES: &str = "\
@@ -47,7 +47,8 @@ pub fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
         return write_page(&title, HISTORY_NOTES, document(report).collect(), out);
     }
     let boards = report.runs.iter().map(board);
-    let title = format!("PSCI latencies of {}", boards.dedup().join(", "));
+    let subject = report.runs.first().map_or("", subject);
+    let title = format!("{subject} of {}", boards.dedup().join(", "));
     write_page(&title, NOTES, document(report).collect(), out)
 }
 

@@ -2,7 +2,7 @@
 
 use report::export::{self, ReportPart};
 use report::synthetic_run::use_steps;
-use report::synthetic_run::{TFTF_LOG, edited_log, passed_log};
+use report::synthetic_run::{BOOT, TFTF_LOG, edited_log, passed_log};
 
 use crate::support::scratch::Scratch;
 use crate::support::{PROGRAM, scratch_of_reports};
@@ -97,6 +97,7 @@ fn logs_without_figures_are_never_green() {
         ("last", last, "no scenarios"),
         ("verdict", format!("{frame}{begin}{end}"), "no figure for"),
         ("format", format_1, "1 record (@PB ...), none"),
+        ("boot", BOOT.to_owned(), "no run in its 13 lines"),
     ] {
         scratch.write(name, &text);
         for format in export::able(ReportPart::Runs).map(|format| format.name) {
