@@ -1,6 +1,7 @@
 //! Tests of the whole program, on QEMU under real TF-A and on checkouts of no firmware.
 
 mod bisect;
+mod boot;
 mod ci;
 mod ledger;
 mod profile;
