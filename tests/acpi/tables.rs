@@ -92,6 +92,9 @@ const ROWS: &[(&str, Option<&[Field]>, &str)] = &[
         "kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 1"),
     ("SPCR", Some(&[(0x24, 1, 1), (0x2b, 1, 3)]),
         "kind: Ns16550, base: 9000000, reg_shift: 2, io_width: 4"),
+    // Qualcomm's tables specify an invalid access size.
+    ("SPCR", Some(&[(0x24, 1, 0x11)]), "kind: Geni, base: 9000000"),
+    ("SPCR", Some(&[(0x24, 1, 0x13), (0x29, 1, 0x20), (0x2b, 1, 0x20)]), "kind: Geni, base: 9000000"),
     ("SPCR", Some(&[(0x24, 1, 2)]),
         "error: SPCR (file 4), offset 0x24: UART type 0x2, expected 0x3 (PL011)"),
     ("SPCR", Some(&[(0x28, 1, 1)]),

@@ -255,7 +255,9 @@ uart_kinds! {
         node: ("serial", &["qcom,geni-debug-uart"]),
         earlycon: &["qcom_geni"],
         terminal: "ttyMSM",
-        acpi_types: &[],
+        // Microsoft's DBG2 specification, table 3: SDM845 with a clock of 1.8432 MHz or 7.372 MHz.
+        // The firmware has set the baud rate, so the clock does not matter.
+        acpi_types: &[0x11, 0x13],
         // TF-A's plat/qti/common, qti_uart_console.S; Linux's
         // drivers/tty/serial/qcom_geni_serial.c.
         model: UartModel {
