@@ -7,5 +7,6 @@ mod common;
 mod aml;
 mod hostile;
 mod machine;
+mod methods;
 mod skipped;
 mod tables;

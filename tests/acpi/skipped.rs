@@ -1,10 +1,8 @@
 //! Terms that are skipped, because only running them would show what they do, do not hide the
 //! CPUs behind them.
 
-use hardware::board::Board;
-
-use crate::common::compile_asl;
-use crate::machine::{complete, convert, seal, table, tables};
+use crate::aml::{compile_terms as dsdt, states_and_notes};
+use crate::machine::{seal, table};
 
 /// A CPU with one state.
 const CPU: &str = "
@@ -15,24 +13,11 @@ const CPU: &str = "
             ResourceTemplate () { Register (FFixedHW, 32, 0, 0x40000004, 3) }, 0, 0, \"off\" } })
     }";
 
-/// Compiles these ASL terms to a DSDT.
-fn dsdt(terms: &str) -> Vec<u8> {
-    let head = "DefinitionBlock (\"\", \"DSDT\", 2, \"PSCIB\", \"SKIPPED\", 1)";
-    compile_asl(&format!("{head} {{ {terms} }}"))
-}
-
 /// Returns the power_states read from tables with this DSDT, and the notes about the DSDT.
 fn read(dsdt: Vec<u8>) -> (Vec<u32>, Vec<String>) {
-    let made = convert(&[tables(), vec![dsdt]].concat()).expect("good tables");
-    let tree = complete(&made).expect("a good tree");
-    let board = Board::read(&tree).expect("a good tree");
-    let states = board
-        .idle_states
-        .usable
-        .iter()
-        .map(|state| state.power_state);
-    let notes = made.notes.iter().filter(|note| note.starts_with("DSDT"));
-    (states.collect(), notes.cloned().collect())
+    let (states, mut notes) = states_and_notes(dsdt);
+    notes.retain(|note| note.starts_with("DSDT"));
+    (states, notes)
 }
 
 fn note(at: usize, skipped: &str) -> String {
@@ -197,26 +182,5 @@ fn cpus_in_a_conditional_block_are_named() {
     assert_eq!(notes.len(), ends.len());
     for (note, end) in notes.iter().zip(ends) {
         assert!(note.ends_with(end), "{note}");
-    }
-}
-
-/// Code in an `_LPI` method can change what it returns.
-#[test]
-fn method_with_code_has_no_states() {
-    for (terms, count) in [
-        ("Return (\\PACK)", 1),
-        ("Name (LOCL, 1) Return (\\PACK)", 1),
-        ("If (\\NUMB) { Return (\\NUMB) } Return (\\PACK)", 0),
-        ("Store (1, Index (\\PACK, 0)) Return (\\PACK)", 0),
-    ] {
-        let cpu = CPU.replace("Name (_LPI, Package", "Name (\\PACK, Package");
-        let head = format!("Name (\\NUMB, 5) Scope (\\_SB) {{ {cpu} }}");
-        let method = format!("Method (\\_SB.CPU0._LPI, 0, Serialized) {{ {terms} }}");
-        let (states, notes) = read(dsdt(&format!("{head} {method}")));
-        assert_eq!(
-            (states.len(), notes.len()),
-            (count, 1 - count),
-            "{terms}\n{notes:?}"
-        );
     }
 }

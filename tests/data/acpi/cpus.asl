@@ -37,7 +37,7 @@ DefinitionBlock ("", "SSDT", 2, "PSCIB", "SPLIT", 1)
             Name (MODE, 1)
             Method (_LPI, 0, Serialized)
             {
-                If (MODE) { Return (^^CPU0._LPI) }
+                If (LEqual (MODE, 1)) { Return (^^CPU0._LPI) }
                 Return (^^CPU0._LPI)
             }
         }

@@ -10,52 +10,18 @@ use alloc::vec::Vec;
 use hardware::board::{CPU_MAX, IDLE_STATES_MAX};
 use hardware::spec::psci::StateFormat;
 
-use super::aml::{Segment, Stream, Value};
-use super::namespace::{Namespace, Object};
+use super::aml::Segment;
+use super::lpi_method::Switch;
+use super::lpi_reader::{Entry, LpiReader, State, WFI};
+use super::namespace::{Namespace, path_text};
+use super::osc;
 use super::tables::Tables;
 use crate::DeviceTreeNode;
 use crate::declared::Duration;
 use crate::nodes::{self, BuildNode as _};
 
-/// The address that means WFI in a [`FIXED_HARDWARE`] register.
-const WFI: u64 = 0xffff_ffff;
-/// The address space in which addresses are power_state values.
-const FIXED_HARDWARE: u8 = 0x7f;
-/// The maximum number of states in a package, and the maximum for a CPU across all levels.
-const LEVEL_MAX: usize = 16;
-const COMBINED_MAX: usize = 128;
 /// The maximum length of a node name (Devicetree Specification v0.4, section 2.2.1).
 const NAME_MAX: usize = 31;
-
-/// How a state is entered.
-#[derive(Clone, Copy)]
-enum Entry {
-    /// The complete power_state.
-    Register(u64),
-    /// A value to add to the power_state of the level below.
-    Added(u64),
-}
-
-/// A state at one level, or a combination of states at several levels.
-#[derive(Clone)]
-struct State {
-    /// The index of the topmost level's state in its package, starting at 1.
-    index: u64,
-    min_residency_us: u64,
-    wakeup_us: u64,
-    loses_context: bool,
-    /// The highest-numbered state at the next level that may be combined with this state.
-    enabled_parent: u64,
-    entry: Entry,
-    name: String,
-}
-
-impl State {
-    /// Returns true if two states with the same power_state can share a node.
-    fn is_like(&self, other: &Self) -> bool {
-        self.min_residency_us == other.min_residency_us && self.wakeup_us == other.wakeup_us
-    }
-}
 
 /// The idle states of a machine.
 pub struct IdleStates {
@@ -80,6 +46,13 @@ struct MachineStates {
 }
 
 impl MachineStates {
+    /// Returns the states that can be entered through PSCI, one for each power_state.
+    fn sound(&self) -> impl Iterator<Item = (u64, &State)> {
+        let states = self.states.iter();
+        let firsts = states.filter_map(|(power_state, alike)| Some((*power_state, alike.first()?)));
+        firsts.filter(|(power_state, _)| is_psci(*power_state) && is_sound(*power_state))
+    }
+
     /// Adds a state of the CPU with this UID, if the state is entered with a complete power_state.
     fn add(&mut self, uid: Option<u64>, state: State) {
         let list = match uid {
@@ -144,6 +117,35 @@ fn add_phandles(phandles: &mut Vec<u32>, list: &[ListedState], states: &[ListedS
 /// Finds the states of all CPUs with these UIDs, and of the CPUs whose UID is unknown.
 fn find_states(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> MachineStates {
     let namespace = Namespace::read(tables, notes);
+    let mut reader = LpiReader::new(&namespace, None);
+    let machine_states = read_states(&namespace, &mut reader, uids);
+    notes.append(&mut reader.notes);
+    for switch in &reader.switches {
+        let mut other_reader = LpiReader::new(&namespace, Some(switch));
+        let other_states = read_states(&namespace, &mut other_reader, uids);
+        notes.push(alternative(switch, &machine_states, &other_states));
+        let other_notes = other_reader.notes.into_iter();
+        let new_notes: Vec<_> = other_notes.filter(|note| !notes.contains(note)).collect();
+        let path = path_text(&switch.path);
+        let assumed = switch.other_value();
+        notes.extend(
+            new_notes
+                .iter()
+                .map(|note| format!("if {path} were {assumed}: {note}")),
+        );
+    }
+    if machine_states.sound().next().is_some() {
+        notes.extend(osc::why_unconfirmed(&namespace));
+    }
+    machine_states
+}
+
+/// Reads the states of all CPUs with these UIDs, and of the CPUs whose UID is unknown.
+fn read_states(
+    namespace: &Namespace<'_>,
+    reader: &mut LpiReader<'_, '_>,
+    uids: &[u32],
+) -> MachineStates {
     let is_used = |cpu: &&[Segment]| {
         let is_present = match namespace.integer(cpu, *b"_STA") {
             Some(status) => status & 1 != 0,
@@ -157,11 +159,11 @@ fn find_states(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Ma
     };
     let mut machine_states = MachineStates::default();
     for cpu in namespace.cpus().filter(is_used).take(CPU_MAX) {
-        let states = states_of(&namespace, cpu, notes);
+        let states = reader.states_of(cpu);
         let uid = namespace.uid(cpu);
         if uid.is_none() && !states.is_empty() {
             let message = "no numeric _UID, so its idle states are attributed to all CPUs";
-            add_note(notes, cpu, message);
+            reader.note(cpu, message);
         }
         for state in states {
             machine_states.add(uid, state);
@@ -170,12 +172,44 @@ fn find_states(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Ma
     machine_states
 }
 
+/// Returns a note about the states that the machine would have if a switch had its other value.
+fn alternative(switch: &Switch, present: &MachineStates, other: &MachineStates) -> String {
+    let only_in = |one: &MachineStates, two: &MachineStates| {
+        let states = one.sound();
+        let missing = states.filter(|(power_state, _)| !two.states.contains_key(power_state));
+        let named: Vec<_> = missing
+            .map(|(power_state, State { name, .. })| {
+                let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
+                if is_plain {
+                    format!("{power_state:#x} ({name})")
+                } else {
+                    format!("{power_state:#x}")
+                }
+            })
+            .collect();
+        named.join(", ")
+    };
+    let (added, removed) = (only_in(other, present), only_in(present, other));
+    let path = path_text(&switch.path);
+    let (value, assumed) = (switch.value, switch.other_value());
+    let change = match (added.is_empty(), removed.is_empty()) {
+        (true, true) => "would be the same power_states".into(),
+        (false, true) => format!("would also be {added}"),
+        (true, false) => format!("would not be {removed}"),
+        (false, false) => format!("would be {added} instead of {removed}"),
+    };
+    format!(
+        "{path} is {value} in these tables, and decides what _LPI returns: if it were {assumed}, \
+         there {change}"
+    )
+}
+
 /// Returns the states that the payload can use, by power_state; None if there are none.
 fn choose(
     mut states: BTreeMap<u64, Vec<State>>,
     notes: &mut Vec<String>,
 ) -> Option<Vec<ListedState>> {
-    states.retain(|power_state, _| !matches!(power_state, 0 | &WFI));
+    states.retain(|power_state, _| is_psci(*power_state));
     let unsound: Vec<u64> = states
         .extract_if(.., |power_state, _| !is_sound(*power_state))
         .map(|(power_state, _)| power_state)
@@ -265,164 +299,15 @@ fn is_node_name(name: &str) -> bool {
         && name.chars().all(is_plain)
 }
 
+/// Returns true unless the value means WFI or is missing.
+fn is_psci(power_state: u64) -> bool {
+    !matches!(power_state, 0 | WFI)
+}
+
 /// Returns true if a power_state is valid in one of the PSCI formats.
 fn is_sound(power_state: u64) -> bool {
     let Ok(word) = u32::try_from(power_state) else {
         return false;
     };
     StateFormat::ALL.iter().any(|format| format.accepts(word))
-}
-
-/// Returns a CPU's states, combined with its containers' states.
-fn states_of(namespace: &Namespace<'_>, cpu: &[Segment], notes: &mut Vec<String>) -> Vec<State> {
-    let mut below = level(namespace, cpu, notes).unwrap_or_default();
-    below.retain(|state| matches!(state.entry, Entry::Register(_)));
-    let mut states = below.clone();
-    for length in (1..cpu.len()).rev() {
-        let container = &cpu[..length];
-        let id = namespace.get(&[container, &[*b"_HID"]].concat());
-        if !matches!(id, Some(Object::Value(Value::Text(b"ACPI0010")))) {
-            break;
-        }
-        let Some(level) = level(namespace, container, notes) else {
-            break;
-        };
-        let mut combined = Vec::new();
-        for upper_state in &level {
-            for lower_state in &below {
-                combined.extend(combine(lower_state, upper_state));
-            }
-        }
-        below = combined;
-        if states.len() + below.len() > COMBINED_MAX {
-            let limit = format!("more than {COMBINED_MAX} combined idle states");
-            add_note(
-                notes,
-                cpu,
-                &format!("{limit}: container states are ignored"),
-            );
-            break;
-        }
-        states.extend_from_slice(&below);
-    }
-    states
-}
-
-/// Combines a state with a state of the enclosing container, in the same way as Linux. Returns None
-/// if they cannot be combined, or if the container's power_state is 0, which means that the
-/// firmware enters the state autonomously.
-fn combine(below: &State, above: &State) -> Option<State> {
-    let entry = match (below.entry, above.entry) {
-        (_, Entry::Register(power_state)) => power_state,
-        // WFI has no power_state, so nothing can be added to it.
-        (_, Entry::Added(0)) | (Entry::Register(WFI), _) => return None,
-        (Entry::Register(own) | Entry::Added(own), Entry::Added(part)) => own.saturating_add(part),
-    };
-    if above.index > below.enabled_parent {
-        return None;
-    }
-    Some(State {
-        min_residency_us: below.min_residency_us.max(above.min_residency_us),
-        wakeup_us: below.wakeup_us.saturating_add(above.wakeup_us),
-        loses_context: below.loses_context || above.loses_context,
-        entry: Entry::Register(entry),
-        name: format!("{}+{}", below.name, above.name),
-        ..*above
-    })
-}
-
-/// Reads the enabled states of a CPU or a container. Returns None if there is no `_LPI`.
-fn level(
-    namespace: &Namespace<'_>,
-    device: &[Segment],
-    notes: &mut Vec<String>,
-) -> Option<Vec<State>> {
-    let path = [device, &[*b"_LPI"]].concat();
-    let Object::Value(value) = namespace.get(&path)? else {
-        return None;
-    };
-    let states = read_states(namespace, &path, value);
-    if states.is_none() {
-        let message =
-            format!("ignored because it is not a package of at most {LEVEL_MAX} idle states");
-        add_note(notes, &path, &message);
-    }
-    states
-}
-
-/// Reads the enabled states from the `_LPI` package at `path`. Returns None if it is malformed or
-/// has more than [`LEVEL_MAX`] states.
-fn read_states(namespace: &Namespace<'_>, path: &[Segment], lpi: &Value<'_>) -> Option<Vec<State>> {
-    let mut elements = namespace.package(path, lpi)?;
-    // Skip the revision, level ID and count.
-    for _ in 0..3 {
-        elements.value()?;
-    }
-    let mut states = Vec::new();
-    for index in 1..=LEVEL_MAX as u64 {
-        if !elements.is_empty() {
-            let state = namespace.package(path, &elements.value()?)?;
-            states.extend(read_state(index, state)?);
-        }
-    }
-    elements.is_empty().then_some(states)
-}
-
-/// Reads a state from its package. An inner None means that the state is disabled or not entered
-/// through PSCI.
-fn read_state(index: u64, mut elements: Stream<'_>) -> Option<Option<State>> {
-    let mut numbers = [0; 6];
-    for number in &mut numbers {
-        let Value::Integer(value) = elements.value()? else {
-            return None;
-        };
-        *number = value;
-    }
-    let [min_residency_us, wakeup_us, flags, lost, _, enabled_parent] = numbers;
-    let entry = match elements.value()? {
-        Value::Integer(part) => Some(Entry::Added(part)),
-        Value::Buffer(register) => address(register).map(Entry::Register),
-        _ => None,
-    };
-    // Two counter registers come between the entry method and the name. All three are optional.
-    let name = match (elements.value(), elements.value(), elements.value()) {
-        (Some(_), Some(_), Some(Value::Text(text))) => String::from_utf8_lossy(text).into_owned(),
-        _ => String::new(),
-    };
-    let is_enabled = flags & 1 != 0;
-    let Some(entry) = entry.filter(|_| is_enabled) else {
-        return Some(None);
-    };
-    Some(Some(State {
-        index,
-        min_residency_us,
-        wakeup_us,
-        loses_context: lost & 1 != 0,
-        enabled_parent,
-        entry,
-        name,
-    }))
-}
-
-/// Returns the address in a resource template if the template starts with a [`FIXED_HARDWARE`]
-/// register (section 6.4.3.7).
-fn address(template: &[u8]) -> Option<u64> {
-    match template.split_first_chunk()? {
-        ([0x82, _, _, FIXED_HARDWARE, _, _, _], rest) => super::table::read_number(rest, 0, 8),
-        _ => None,
-    }
-}
-
-/// Adds a note about an object unless the same note already exists for another object.
-fn add_note(notes: &mut Vec<String>, path: &[Segment], message: &str) {
-    if !notes.iter().any(|note| note.ends_with(message)) {
-        let segments: Vec<_> = path
-            .iter()
-            .map(|segment| String::from_utf8_lossy(segment))
-            .collect();
-        notes.push(format!(
-            "\\{} and possibly others: {message}",
-            segments.join(".")
-        ));
-    }
 }

@@ -9,16 +9,20 @@
 //! | `gtdt` | GTDT: timers, watchdog |
 //! | `serial` | SPCR, DBG2: console |
 //! | `pptt` | PPTT: clusters, L2 cache |
-//! | `opcodes`, `aml`, `namespace`, `lpi` | DSDT, SSDT: idle states |
+//! | `opcodes`, `aml`, `namespace` | DSDT, SSDT: the objects that idle states need |
+//! | `lpi_method`, `lpi_reader`, `osc`, `lpi` | idle states |
 
 mod aml;
 mod convert;
 mod gtdt;
 mod layouts;
 mod lpi;
+mod lpi_method;
+mod lpi_reader;
 mod madt;
 mod namespace;
 mod opcodes;
+mod osc;
 mod pptt;
 mod serial;
 mod table;

@@ -1,5 +1,5 @@
-//! The AML namespace, limited to what idle states need: devices, hardware IDs, packages and the
-//! return values of `_LPI` methods (ACPI 6.5, sections 5.3 and 20.2.5).
+//! The AML namespace, limited to what idle states need: devices, hardware IDs, integers, packages
+//! and the `_LPI` and `_OSC` methods (ACPI 6.5, sections 5.3 and 20.2.5).
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -23,9 +23,14 @@ const SCOPE: u16 = 0x10;
 const METHOD: u16 = 0x14;
 const DEVICE: u16 = 0x5b82;
 const PROCESSOR: u16 = 0x5b83;
+/// The opcode of a declaration of a value.
+const NAME: u16 = 0x08;
 
-/// Values with these names are kept. Packages are also kept because `_LPI` can refer to them.
-const KEPT: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
+/// Values with these names are kept. Integers and packages are also kept because `_LPI` can refer
+/// to them.
+const KEPT_VALUES: [&Segment; 4] = [b"_HID", b"_LPI", b"_STA", b"_UID"];
+/// Methods with these names are kept.
+const KEPT_METHODS: [&Segment; 2] = [b"_LPI", b"_OSC"];
 
 /// An object's absolute path.
 pub type ObjectPath = Vec<Segment>;
@@ -37,8 +42,10 @@ pub enum Object<'m> {
     Device,
     /// An object declared with `Processor`, which ACPI 6.0 deprecates, and its processor ID.
     Processor(u8),
-    /// A named value, or the return value of an `_LPI` method.
+    /// A named value.
     Value(Value<'m>),
+    /// The terms of a method.
+    Method(Stream<'m>),
 }
 
 /// The objects in all tables.
@@ -145,7 +152,6 @@ impl<'m> Namespace<'m> {
     /// Reads or skips a term. Returns None if its end is unknown.
     fn term(&mut self, terms: &mut Stream<'m>, scope: &[Segment], depth: usize) -> Option<()> {
         let start = terms.clone();
-        let is_method = scope.last() == Some(b"_LPI");
         match terms.opcode()? {
             kind @ (SCOPE | DEVICE | PROCESSOR | METHOD) => {
                 let body = terms.part()?;
@@ -153,26 +159,7 @@ impl<'m> Namespace<'m> {
                     self.add_fault(start.at, Fault::Unreadable);
                 }
             }
-            // Name
-            0x08 => {
-                let name = terms.name()?;
-                let mut after = terms.clone();
-                let Some(value) = after.value() else {
-                    // An expression is skipped as code.
-                    return terms.clone().skip_opcode().map(drop);
-                };
-                *terms = after;
-                let last = name.segments.last();
-                let is_kept = last.is_some_and(|segment| KEPT.contains(&segment));
-                if is_kept || matches!(value, Value::Package(_)) {
-                    self.add(absolute(scope, &name)?, Object::Value(value));
-                }
-            }
-            // Return
-            0xa4 if is_method => {
-                let value = terms.value()?;
-                self.add(scope.to_vec(), Object::Value(value));
-            }
+            NAME => self.named_value(terms, scope)?,
             // Alias: an existing name, followed by a new name for the same object
             0x06 => {
                 let source = terms.name()?;
@@ -183,8 +170,25 @@ impl<'m> Namespace<'m> {
             }
             _ => {
                 *terms = start;
-                self.skip(terms, is_method)?;
+                self.skip(terms)?;
             }
+        }
+        Some(())
+    }
+
+    /// Reads the declaration of a named value, after its opcode.
+    fn named_value(&mut self, terms: &mut Stream<'m>, scope: &[Segment]) -> Option<()> {
+        let name = terms.name()?;
+        let mut after = terms.clone();
+        let Some(value) = after.value() else {
+            // An expression is skipped as code.
+            return terms.clone().skip_opcode().map(drop);
+        };
+        *terms = after;
+        let last = name.segments.last();
+        let is_kept = last.is_some_and(|segment| KEPT_VALUES.contains(&segment));
+        if is_kept || matches!(value, Value::Integer(_) | Value::Package(_)) {
+            self.add(absolute(scope, &name)?, Object::Value(value));
         }
         Some(())
     }
@@ -215,25 +219,33 @@ impl<'m> Namespace<'m> {
             }
             _ => {
                 body.byte()?;
-                if path.last() != Some(b"_LPI") {
-                    return Some(());
-                }
+                return self.method(body, path);
             }
         }
         self.list(body, &path, depth + 1);
         Some(())
     }
 
-    /// Skips a term. Returns None if its end is unknown or if it can change what an `_LPI` method
-    /// returns.
-    fn skip(&mut self, terms: &mut Stream<'m>, is_method: bool) -> Option<()> {
+    /// Reads a method, and the values that it declares before it does anything else.
+    fn method(&mut self, mut body: Stream<'m>, path: ObjectPath) -> Option<()> {
+        let is_kept = path.last().is_some_and(|name| KEPT_METHODS.contains(&name));
+        if is_kept {
+            self.add(path.clone(), Object::Method(body.clone()));
+            while body.clone().opcode() == Some(NAME) {
+                body.opcode()?;
+                self.named_value(&mut body, &path)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Skips a term. Returns None if its end is unknown.
+    fn skip(&mut self, terms: &mut Stream<'m>) -> Option<()> {
         let start = terms.clone();
         let opcode = terms.skip_opcode()?;
         let bytes = start.bytes.get(..terms.at - start.at)?;
         match opcode.kind {
             Kind::Declaration => {}
-            Kind::Filler if is_method => {}
-            _ if is_method => return None,
             // iasl puts declarations of external objects into such blocks.
             Kind::Conditional if start.is_never_run() => {}
             Kind::Conditional if has_cpus(bytes) => self.add_fault(start.at, Fault::Conditional),
@@ -317,6 +329,15 @@ impl<'m> Namespace<'m> {
             _ => None,
         })
     }
+}
+
+/// Returns a path for use in messages.
+pub fn path_text(path: &[Segment]) -> String {
+    let segments: Vec<_> = path
+        .iter()
+        .map(|segment| String::from_utf8_lossy(segment))
+        .collect();
+    format!("\\{}", segments.join("."))
 }
 
 /// Returns the absolute path of a name in a scope.
