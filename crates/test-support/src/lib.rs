@@ -3,6 +3,7 @@
 //! | file | task |
 //! |---|---|
 //! | [`scratch`] | a folder in which a program is run |
+//! | [`acpi_dump`] | ACPI tables as text |
 //! | [`code`] | the instructions in the linked image |
 //! | [`packages`] | Firmware Image Packages and what they are made of |
 //! | [`tree_text`] | device trees as text |
@@ -16,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acpi_dump;
 pub mod browser;
 pub mod code;
 pub mod examples;

@@ -27,6 +27,7 @@ pub enum TreeVerb {
     #[command(after_help = "\
 Examples:
   cargo xtask tree from-acpi /sys/firmware/acpi/tables -o board.dtb
+  cargo xtask tree from-acpi acpidump.out -o board.dtb
   cargo xtask tree from-acpi FACP APIC GTDT PPTT SPCR DSDT \\
       --memory 0x80000000+0x40000000
 
@@ -47,7 +48,7 @@ Details: docs/first-boot.md, Device trees")]
 /// Arguments of `tree from-acpi`.
 #[derive(Debug, Args)]
 pub struct FromAcpi {
-    /// Binary tables, or folders of tables.
+    /// Binary tables, output of acpidump, or folders of tables.
     #[arg(required = true, value_name = "FILE")]
     pub tables: Vec<PathBuf>,
     /// Memory, which ACPI does not list; not needed for EFI applications.

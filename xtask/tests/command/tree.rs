@@ -1,5 +1,7 @@
 //! `cargo xtask tree from-acpi`.
 
+use test_support::acpi_dump::acpi_dump;
+
 use crate::acpi_tables::tables;
 use crate::support::PROGRAM;
 use crate::support::packages::payload;
@@ -30,4 +32,31 @@ fn a_folder_of_acpi_tables_becomes_a_tree() {
     scratch.ours("image --base payload.bin --dtb acpi.dtb -o bl33.bin");
     scratch.write("acpi/0", &rest[0][..40]);
     scratch.refuses("tree from-acpi acpi", "acpi/0");
+}
+
+/// Messages name the line at which a table starts in the dump.
+#[test]
+fn a_dump_of_acpi_tables_becomes_a_tree() {
+    let scratch = Scratch::new(PROGRAM);
+    let mut tables = tables();
+    scratch.write("dump.txt", acpi_dump(&tables).as_bytes());
+    let (code, source, stderr) = scratch.called("tree from-acpi dump.txt");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(source.contains("cpu@10000 {"), "{source}");
+    assert!(stderr.contains("xtask: found 4 CPUs"), "{stderr}");
+    scratch.refuses(
+        "tree from-acpi dump.txt -o dump.txt",
+        "the input file for FILE",
+    );
+    tables[1][60] ^= 1;
+    let dump = acpi_dump(&tables);
+    scratch.write("dump.txt", dump.as_bytes());
+    let first_line = dump.lines().position(|line| line.starts_with("APIC"));
+    let place = format!(
+        "APIC (dump.txt:{}), offset 0x9: ",
+        first_line.expect("a table") + 1
+    );
+    scratch.refuses("tree from-acpi dump.txt", &place);
+    scratch.write("dump.txt", dump[..dump.len() - 400].as_bytes());
+    scratch.refuses("tree from-acpi dump.txt", "PPTT: ");
 }

@@ -11,24 +11,32 @@ use host::progress::say;
 use host::read_file;
 use regex::{Captures, Regex};
 
-/// The maximum size of a table, in bytes.
-const TABLE_MAX: usize = 16 << 20;
+use super::acpi_dump::{dump_text, read_dump};
+
+/// The maximum size of a file, in bytes.
+const FILE_MAX: usize = 16 << 20;
 /// The subfolder of Linux's ACPI table folder for dynamically loaded tables.
 const LATER: &str = "dynamic";
 
-/// Files that contain one table each. They have been read; their contents are checked only by
-/// [`Self::convert`].
+/// Files that contain one table each, or dumps of tables by `acpidump`. They have been read; the
+/// tables are checked only by [`Self::convert`].
 pub struct AcpiFiles {
     /// The paths of the files.
     pub paths: Vec<PathBuf>,
-    contents: Vec<Vec<u8>>,
+    tables: Vec<NamedTable>,
+}
+
+/// A table's bytes, and the name of its file, for messages.
+struct NamedTable {
+    name: String,
+    bytes: Vec<u8>,
 }
 
 impl AcpiFiles {
     /// Reads the files at `paths`, and the files in the folders at `paths`.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, or if a folder is empty.
+    /// Returns an error if a file cannot be read, if a dump is damaged, or if a folder is empty.
     pub fn read(paths: &[PathBuf]) -> Result<Self> {
         let mut files = Vec::new();
         for path in paths {
@@ -38,10 +46,13 @@ impl AcpiFiles {
                 files.push(path.clone());
             }
         }
-        let read = |path: &PathBuf| read_file::read("", path, TABLE_MAX);
+        let mut tables = Vec::new();
+        for path in &files {
+            tables.extend(read_tables(path)?);
+        }
         Ok(Self {
-            contents: files.iter().map(read).collect::<Result<_>>()?,
             paths: files,
+            tables,
         })
     }
 
@@ -53,7 +64,7 @@ impl AcpiFiles {
         &self,
         convert: impl FnOnce(&Tables<'_>) -> Result<Conversion, FormatError>,
     ) -> Result<Vec<u8>> {
-        let tables: Vec<&[u8]> = self.contents.iter().map(Vec::as_slice).collect();
+        let tables: Vec<&[u8]> = self.tables.iter().map(|table| &*table.bytes).collect();
         let conversion = Tables::of_files(&tables)
             .and_then(|tables| convert(&tables))
             .map_err(|error| anyhow!(self.with_names(error.to_string())))?;
@@ -69,11 +80,26 @@ impl AcpiFiles {
             LazyLock::new(|| Regex::new(r"file (\d+)").expect("a pattern"));
         let name = |captures: &Captures<'_>| {
             let number = captures[1].parse::<usize>().ok();
-            let path = number.and_then(|number| self.paths.get(number.checked_sub(1)?));
-            path.map_or(captures[0].to_owned(), |path| path.display().to_string())
+            let table = number.and_then(|number| self.tables.get(number.checked_sub(1)?));
+            table.map_or(captures[0].to_owned(), |table| table.name.clone())
         };
         FILE.replace_all(&message, name).into_owned()
     }
+}
+
+/// Reads the table or the dump of tables at `path`.
+fn read_tables(path: &Path) -> Result<Vec<NamedTable>> {
+    let name = path.display().to_string();
+    let bytes = read_file::read("", path, FILE_MAX)?;
+    let Some(text) = dump_text(&bytes) else {
+        return Ok(vec![NamedTable { name, bytes }]);
+    };
+    let tables = read_dump(&text).map_err(|error| anyhow!("{name}:{error}"))?;
+    let named = tables.into_iter().map(|table| NamedTable {
+        name: format!("{name}:{}", table.line),
+        bytes: table.bytes,
+    });
+    Ok(named.collect())
 }
 
 /// Returns the tables in `folder` and in its subfolder for dynamically loaded tables, sorted by

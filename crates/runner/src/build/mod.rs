@@ -1,7 +1,7 @@
 //! Builds firmware, the payload, device trees, and the images made from them:
 //!
 //! * `image` builds BL33.
-//! * `acpi_files` reads ACPI tables.
+//! * `acpi_dump` and `acpi_files` read ACPI tables.
 //! * `bl32` reads BL32.
 //! * `boot_arguments` checks boot arguments.
 //! * `package` builds the file that a board loads.
@@ -9,6 +9,7 @@
 //! * `tree_file` reads device trees.
 //! * `from_source` builds everything that a board boots.
 
+mod acpi_dump;
 pub mod acpi_files;
 pub mod bl32;
 pub mod boot_arguments;

@@ -53,7 +53,7 @@ pub struct AuditIdleArguments {
     /// Device tree blob, or, without logs, a folder of .dtb files.
     #[arg(long, value_name = "FILE", conflicts_with = "acpi")]
     tree: Vec<PathBuf>,
-    /// ACPI table or folder of tables, such as Linux's.
+    /// ACPI table, output of acpidump, or folder of tables.
     #[arg(long, value_name = "FILE")]
     acpi: Vec<PathBuf>,
     /// Board of the logs [default: the tree's; without a tree, the logs'].

@@ -13,6 +13,7 @@ use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use idle_audit::audit::{DeclaredBy, DeclaredSource, IdleAudit, LISTED, RULES, RuleVerdict, audit};
 use report::cli::example_files::default_tree;
 use report::log::{LoggedRun, read_bytes};
+use test_support::acpi_dump::acpi_dump;
 
 use crate::acpi_tables::tables;
 use crate::support::PROGRAM;
@@ -295,5 +296,9 @@ fn acpi_tables_are_audited_without_a_console() {
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
+    let all = [tables(), vec![dsdt]].concat();
+    scratch.write("dump.txt", acpi_dump(&all).as_bytes());
+    let (_, text_of_dump, _) = scratch.called("audit-idle --acpi dump.txt");
+    assert_eq!(text_of_dump, text.replace("acpi", "dump.txt"));
     scratch.refuses("audit-idle --acpi acpi --format dts", "use --tree");
 }
