@@ -27,7 +27,8 @@ impl StateSet {
         (self.0 as u32 >> index) & 1 != 0
     }
 
-    fn insert(&mut self, index: usize) {
+    /// Adds the state at `index`.
+    pub fn insert(&mut self, index: usize) {
         self.0 |= 1 << index;
     }
 }

@@ -7,8 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of states in a [`Ladder`].
-pub const RUNGS: usize = 4;
+/// The maximum number of states in a [`Ladder`]. A level can have several power-down states: with two
+/// core power domains, for example, TF-A's platforms turn off one or both.
+pub const RUNGS: usize = 6;
 
 /// A power state whose statistics are read with PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Rung {
     pub level: Option<u8>,
 }
 
-/// A requested state, preceded by the shallower states.
+/// A requested state, preceded by the states at lower levels, shallowest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Option<Rung>; RUNGS]);
 
@@ -46,7 +47,7 @@ impl Ladder {
     }
 
     /// Returns the state that should be reached if nothing above the `limit` power level can power
-    /// down. Returns None if the levels are unknown.
+    /// down: the deepest one at the highest level that can. Returns None if the levels are unknown.
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;
         for (_, rung) in self.rungs() {
@@ -56,6 +57,15 @@ impl Ladder {
             }
         }
         due
+    }
+
+    /// Returns true if both states are in the ladder and have the same level.
+    fn are_at_one_level(&self, one: u32, other: u32) -> bool {
+        let level = |state| {
+            let mut rungs = self.rungs();
+            rungs.find(|(_, rung)| rung.state == state)?.1.level
+        };
+        level(one).is_some_and(|level_of_one| level(other) == Some(level_of_one))
     }
 }
 
@@ -99,7 +109,8 @@ pub struct Reached {
     /// The deepest state whose count increased, if any.
     pub state: Option<u32>,
     /// The state that should have been reached, which is shallower than the requested state if
-    /// another CPU keeps the cluster powered.
+    /// another CPU keeps the cluster powered. If several states at its level are declared, any of
+    /// them may be part of the requested state, so it is the one that was reached.
     pub due: u32,
     /// The increase in the reached state's count.
     pub times: u8,
@@ -127,9 +138,11 @@ impl Reached {
         let entered = ladder.rungs().filter(|(index, _)| rise.counts[*index] != 0);
         // The deepest state is last.
         let deepest = entered.last();
+        let state = deepest.map(|(_, rung)| rung.state);
+        let is_as_due = |state: &u32| ladder.are_at_one_level(*state, due);
         Self {
-            state: deepest.map(|(_, rung)| rung.state),
-            due,
+            state,
+            due: state.filter(is_as_due).unwrap_or(due),
             times: deepest.map_or(0, |(index, _)| rise.counts[index]),
             residency_us: rise.residency_us,
             most_us,
@@ -184,11 +197,11 @@ mod tests {
             assert_eq!(ladder.due(most), due.map(|rung| rung.state));
         }
         // If there are too many states, the ladder keeps the deepest ones.
-        let shallow = [4, 3, 2, 1].map(|state| rung(state, 0));
+        let shallow = [4, 3, 2, 1, 0, 9].map(|state| rung(state, 0));
         let long = Ladder::new(rung(5, 0), shallow.into_iter());
         assert_eq!(
             long.0.map(|rung| rung.map(|rung| rung.state)),
-            [2, 3, 4, 5].map(Some)
+            [0, 1, 2, 3, 4, 5].map(Some)
         );
     }
 
@@ -199,10 +212,10 @@ mod tests {
             counts,
             residencies,
         };
-        let before = read([0, 0, 5, 2], [0, 0, 900, 400]);
-        let after = read([0, 0, 6, 3], [0, 0, 1900, 1300]);
+        let before = read([0, 0, 0, 0, 5, 2], [0, 0, 0, 0, 900, 400]);
+        let after = read([0, 0, 0, 0, 6, 3], [0, 0, 0, 0, 1900, 1300]);
         let both = Rise::between(&before, &after);
-        assert_eq!((both.counts, both.residency_us), ([0, 0, 1, 1], 900));
+        assert_eq!((both.counts, both.residency_us), ([0, 0, 0, 0, 1, 1], 900));
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
         let core = CORE.state;
         let cluster = CLUSTER.state;
@@ -224,11 +237,40 @@ mod tests {
             (1, 1, 5000, None, cluster, at_cluster, None),
         ] {
             let rise = Rise {
-                counts: [0, 0, core_count, cluster_count],
+                counts: [0, 0, 0, 0, core_count, cluster_count],
                 residency_us: us,
             };
             let found = Reached::read(&ladder, &rise, due, most);
             assert_eq!((found.state, found.mismatch()), (state, mismatch));
+        }
+    }
+
+    /// If a core has two power-down states, firmware counts the one that the cluster's state
+    /// includes.
+    #[test]
+    fn any_state_at_the_level_that_is_due_may_be_reached() {
+        let one_off = rung(0x4000_0003, 0);
+        let both_off = rung(0x4000_0004, 0);
+        let cluster = rung(0x4000_0044, 1);
+        let ladder = Ladder::new(cluster, [both_off, one_off].into_iter());
+        let due = ladder.due(Some(0)).expect("levels");
+        assert_eq!(due, both_off.state);
+        for (counts, due, expected, mismatch) in [
+            ([1, 0, 0], due, one_off, None),
+            ([0, 1, 0], due, both_off, None),
+            ([1, 0, 0], cluster.state, one_off, Some(Mismatch::State)),
+            ([0, 1, 1], due, cluster, Some(Mismatch::State)),
+        ] {
+            let mut rise = Rise {
+                residency_us: 10,
+                ..Rise::default()
+            };
+            rise.counts[RUNGS - 3..].copy_from_slice(&counts);
+            let found = Reached::read(&ladder, &rise, due, None);
+            assert_eq!(
+                (found.state, found.mismatch()),
+                (Some(expected.state), mismatch)
+            );
         }
     }
 }

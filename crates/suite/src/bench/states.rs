@@ -231,27 +231,40 @@ fn chosen_state(
     Some(UsableState::new(power_state, usable, format))
 }
 
-/// Returns the board's power-down states at lower levels, by level, followed by the requested
-/// state.
+/// Returns the board's power-down states at lower levels, shallowest first, followed by the
+/// requested state.
 fn ladder(
     requested: u32,
     requested_level: Option<u8>,
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
+    let mut lower_states = Vec::new();
+    for state in powerdowns(idle_states, format) {
+        let Some(level) = level(state, format) else {
+            continue;
+        };
+        if requested_level.is_some_and(|requested_level| level < requested_level) {
+            // A level may have several states.
+            let indices = 0..idle_states.len();
+            let shallower_count = indices
+                .filter(|index| state.deeper_than.contains(*index))
+                .count();
+            lower_states.push((level, shallower_count, state.power_state));
+        }
+    }
+    lower_states.sort_unstable();
+    let lower_rungs = lower_states
+        .into_iter()
+        .rev()
+        .map(|(level, _, state)| Rung {
+            state,
+            level: Some(level),
+        });
     let requested_rung = Rung {
         state: requested,
         level: requested_level,
     };
-    let lower_levels = (0..requested_level.unwrap_or(0)).rev();
-    let lower_rungs = lower_levels.filter_map(|lower_level| {
-        let state = powerdowns(idle_states, format)
-            .find(|state| level(state, format) == Some(lower_level))?;
-        Some(Rung {
-            state: state.power_state,
-            level: Some(lower_level),
-        })
-    });
     Ladder::new(requested_rung, lower_rungs)
 }
 
@@ -311,6 +324,43 @@ mod tests {
         // Levels in the board description take precedence over the order of the states.
         let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
         assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
+    }
+
+    /// A core with two power domains has two power-down states, which need not be in order.
+    #[test]
+    fn both_power_down_states_of_a_core_are_used() {
+        let [off, both_off, cluster_off] = [0x4000_0003, 0x4000_0004, 0x4000_0044];
+        let indices = |set: &[usize]| {
+            let mut deeper_than = StateSet::default();
+            set.iter().for_each(|index| deeper_than.insert(*index));
+            deeper_than
+        };
+        let with = |power_state, level, set: &[usize]| IdleState {
+            deeper_than: indices(set),
+            ..state(power_state, Some(level))
+        };
+        let states = [
+            with(cluster_off, 1, &[1, 2, 3, 4]),
+            with(both_off, 0, &[2, 3, 4]),
+            with(off, 0, &[3, 4]),
+            with(0x2, 0, &[4]),
+            with(0x1, 0, &[]),
+        ];
+        let plan = Plan::parse("only=suite,idle_states").expect("valid arguments");
+        let found = States::choose(&states[..].into(), &plan, StateFormat::Extended);
+        assert_eq!(values(&found), [cluster_off, off]);
+        let power_states = |states: &[UsableState]| -> Vec<u32> {
+            states.iter().map(|state| state.power_state).collect()
+        };
+        let accepted = power_states(&found.accepted);
+        assert_eq!(accepted, [0x1, 0x2, off, both_off, cluster_off]);
+        assert_eq!(power_states(&found.to_try(&plan)), accepted[2..]);
+        let ladder_of = |state: &UsableState| -> Vec<u32> {
+            state.ladder.rungs().map(|(_, rung)| rung.state).collect()
+        };
+        let ladders: Vec<_> = found.accepted.iter().map(ladder_of).collect();
+        assert_eq!(ladders[2..4], [[off], [both_off]]);
+        assert_eq!(ladders[4], accepted[2..]);
     }
 
     #[test]
