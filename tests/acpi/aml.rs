@@ -91,6 +91,44 @@ fn states_of_containers_are_added() {
     check(&[compile("qualcomm")], &[], &qualcomm, &[NO_OSC]);
 }
 
+/// A core with two power domains, of which the cluster's state needs both to be off.
+#[test]
+fn both_power_down_states_of_a_core_are_read() {
+    let core_states = [
+        ("RetL1", 0x1, 0, 0),
+        ("FullRet", 0x2, 0, 0),
+        ("OffL1", 0x4000_0003_u32, 1, 0),
+        ("OffL2", 0x4000_0004, 1, 1),
+    ];
+    let mut packages = String::new();
+    for ((name, power_state, lost, parent), depth) in core_states.iter().zip(1..) {
+        packages += &format!(
+            ", Package () {{ {depth}00, {depth}0, 1, {lost}, 0, {parent},
+               ResourceTemplate () {{ Register (FFixedHW, 32, 0, {power_state:#x}, 3) }},
+               0, 0, \"{name}\" }}"
+        );
+    }
+    let dsdt = compile_terms(&format!(
+        "Device (\\_SB.CLU0) {{
+             Name (_HID, \"ACPI0010\")
+             Name (_LPI, Package () {{ 0, 1, 1,
+                 Package () {{ 900, 90, 1, 1, 0, 0, 0x40, 0, 0, \"ClusterOff\" }} }})
+             Device (CPU0) {{
+                 Name (_HID, \"ACPI0007\") Name (_UID, 0)
+                 Name (_LPI, Package () {{ 0, 0, 4 {packages} }})
+             }}
+         }}"
+    ));
+    let states = [
+        ("RetL1", 0x1, false),
+        ("FullRet", 0x2, false),
+        ("OffL1", 0x4000_0003, true),
+        ("OffL2", 0x4000_0004, true),
+        ("OffL2+ClusterOff", 0x4000_0044, true),
+    ];
+    check(&[dsdt], &[], &states, &[NO_OSC]);
+}
+
 #[test]
 fn container_is_found_in_another_table() {
     let states = [

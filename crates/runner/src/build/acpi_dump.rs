@@ -19,6 +19,7 @@ pub struct DumpedTable {
     pub line: usize,
     /// The name in that line.
     name: String,
+    /// The bytes in the rows.
     pub bytes: Vec<u8>,
 }
 

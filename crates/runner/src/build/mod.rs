@@ -9,7 +9,7 @@
 //! * `tree_file` reads device trees.
 //! * `from_source` builds everything that a board boots.
 
-mod acpi_dump;
+pub mod acpi_dump;
 pub mod acpi_files;
 pub mod bl32;
 pub mod boot_arguments;
