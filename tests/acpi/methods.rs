@@ -101,6 +101,7 @@ fn complex_method_is_refused_for_the_true_reason() {
     let only = "only executing it would show what it returns";
     for (switch, method, states, notes) in [
         ("0", "Return (DEEP)", &[CORE, DEEP][..], vec![]),
+        ("0", "", &[CORE], vec!["it returns nothing".into()]),
         ("0", "Name (LOCL, 1) Return (DEEP)", &[CORE, DEEP], vec![]),
         (
             "0",
@@ -164,6 +165,39 @@ fn complex_method_is_refused_for_the_true_reason() {
             assert!(found.ends_with(&note), "{note:?} in {found_notes:?}");
         }
     }
+}
+
+/// Reading alternatives takes time for each switch, so their number is limited.
+#[test]
+fn alternatives_of_many_switches_are_limited() {
+    let register = "ResourceTemplate () { Register (FFixedHW, 32, 0, 0x40000004, 3) }";
+    let core = state(register, "off");
+    let mut device = format!(
+        "Device (CPU0) {{
+             Name (_HID, \"ACPI0007\") Name (_UID, 0) Name (_LPI, Package () {{ 0, 0, 1, {core} }})
+         }}"
+    );
+    for level in 1..=6 {
+        let own = state(&format!("0x{level}00"), "deep");
+        device = format!(
+            "Device (CLU{level}) {{
+                 Name (_HID, \"ACPI0010\") Name (MODE, 1)
+                 Method (_LPI) {{ If (MODE) {{ Return (Package () {{ 0, 0, 1, {own} }}) }} }}
+                 {device}
+             }}"
+        );
+    }
+    let (states, notes) = states_and_notes(compile_terms(&format!("Scope (\\_SB) {{ {device} }}")));
+    assert_eq!(states.len(), 7, "{notes:?}");
+    let count = |text: &str| notes.iter().filter(|note| note.contains(text)).count();
+    let limit =
+        "6 named integers decide what _LPI returns; the alternatives follow for only 4 of them";
+    assert_eq!(count(limit), 1, "{notes:?}");
+    assert_eq!(
+        count("decides what _LPI returns: if it were 0"),
+        4,
+        "{notes:?}"
+    );
 }
 
 const CONDITION: &str = "the condition of its If is not a named integer";

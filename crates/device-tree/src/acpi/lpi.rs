@@ -22,6 +22,8 @@ use crate::nodes::{self, BuildNode as _};
 
 /// The maximum length of a node name (Devicetree Specification v0.4, section 2.2.1).
 const NAME_MAX: usize = 31;
+/// The maximum number of switches whose alternatives are read. Known firmware has one.
+const SWITCHES_MAX: usize = 4;
 
 /// The idle states of a machine.
 pub struct IdleStates {
@@ -120,7 +122,14 @@ fn find_states(tables: &Tables<'_>, uids: &[u32], notes: &mut Vec<String>) -> Ma
     let mut reader = LpiReader::new(&namespace, None);
     let machine_states = read_states(&namespace, &mut reader, uids);
     notes.append(&mut reader.notes);
-    for switch in &reader.switches {
+    let count = reader.switches.len();
+    if count > SWITCHES_MAX {
+        notes.push(format!(
+            "{count} named integers decide what _LPI returns; the alternatives follow for only \
+             {SWITCHES_MAX} of them"
+        ));
+    }
+    for switch in reader.switches.iter().take(SWITCHES_MAX) {
         let mut other_reader = LpiReader::new(&namespace, Some(switch));
         let other_states = read_states(&namespace, &mut other_reader, uids);
         notes.push(alternative(switch, &machine_states, &other_states));

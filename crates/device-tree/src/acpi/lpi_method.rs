@@ -53,7 +53,10 @@ impl<'m> Returned<'m> {
         skip_declarations(&mut terms)?;
         let mut ahead = terms.clone();
         if ahead.opcode() != Some(IF) {
-            let value = returned(terms);
+            let value = match returned(terms) {
+                Ok(None) => Err(Obstacle::Nothing),
+                value => value,
+            };
             return Ok(Self {
                 switch: None,
                 if_set: value.clone(),
@@ -159,6 +162,8 @@ pub enum Obstacle {
     Condition,
     /// The value of a Return is neither data nor a name.
     Expression,
+    /// The method has no Return.
+    Nothing,
 }
 
 impl fmt::Display for Obstacle {
@@ -170,6 +175,7 @@ impl fmt::Display for Obstacle {
             }
             Self::Condition => f.write_str("the condition of its If is not a named integer"),
             Self::Expression => f.write_str("it returns the value of an expression"),
+            Self::Nothing => f.write_str("it returns nothing"),
         }
     }
 }
