@@ -95,74 +95,41 @@ fn both_ways_of_a_switch_are_shown() {
     }
 }
 
+/// For a switch's value and a method: the states, and how the notes end.
+#[rustfmt::skip]
+const METHODS: &[(u64, &str, &[u32], &[&str])] = &[
+    (0, "Return (DEEP)", &[CORE, DEEP], &[]),
+    (0, "", &[CORE], &["it returns nothing"]),
+    (0, "Name (LOCL, 1) Return (DEEP)", &[CORE, DEEP], &[]),
+    (0, "Store (1, Index (DEEP, 0)) Return (DEEP)", &[CORE],
+        &["_LPI and possibly others: the method is ignored: only executing it would show what it \
+           returns (Store)"]),
+    (0, "If (LEqual (PEPI, 1)) { Return (DEEP) }", &[CORE], &[CONDITION]),
+    (0, "If (TEXT) { Return (DEEP) }", &[CORE], &[CONDITION]),
+    (0, "If (SizeOf (DEEP)) { Return (DEEP) }", &[CORE], &[CONDITION]),
+    (0, "Return (DerefOf (RefOf (DEEP)))", &[CORE], &["it returns the value of an expression"]),
+    (0, "Return (PEPI)", &[CORE],
+        &["ignored because it is not a package of at most 16 idle states"]),
+    (0, "If (PEPI) { If (TEXT) { Return (DEEP) } }", &[CORE],
+        &["the same power_states",
+          "if \\_SB_.PEPI were 1: \\_SB_.CLU0._LPI and possibly others: the method is ignored: \
+           only executing it would show what it returns (If)"]),
+    (1, "If (PEPI) { If (TEXT) { Return (DEEP) } }", &[CORE],
+        &["the method is ignored: only executing it would show what it returns (If)",
+          "the same power_states"]),
+];
+
+const CONDITION: &str = "the condition of its If is not a named integer";
+
 /// The reason is about the branch that is taken. A reason about the other one says so.
 #[test]
 fn complex_method_is_refused_for_the_true_reason() {
-    let only = "only executing it would show what it returns";
-    for (switch, method, states, notes) in [
-        ("0", "Return (DEEP)", &[CORE, DEEP][..], vec![]),
-        ("0", "", &[CORE], vec!["it returns nothing".into()]),
-        ("0", "Name (LOCL, 1) Return (DEEP)", &[CORE, DEEP], vec![]),
-        (
-            "0",
-            "Store (1, Index (DEEP, 0)) Return (DEEP)",
-            &[CORE],
-            vec![format!("{only} (Store)")],
-        ),
-        (
-            "0",
-            "If (LEqual (PEPI, 1)) { Return (DEEP) }",
-            &[CORE],
-            vec![CONDITION.into()],
-        ),
-        (
-            "0",
-            "If (TEXT) { Return (DEEP) }",
-            &[CORE],
-            vec![CONDITION.into()],
-        ),
-        (
-            "0",
-            "If (SizeOf (DEEP)) { Return (DEEP) }",
-            &[CORE],
-            vec![CONDITION.into()],
-        ),
-        (
-            "0",
-            "Return (DerefOf (RefOf (DEEP)))",
-            &[CORE],
-            vec!["it returns the value of an expression".into()],
-        ),
-        (
-            "0",
-            "Return (PEPI)",
-            &[CORE],
-            vec!["ignored because it is not a package of at most 16 idle states".into()],
-        ),
-        (
-            "0",
-            "If (PEPI) { If (TEXT) { Return (DEEP) } }",
-            &[CORE],
-            vec![
-                "the same power_states".into(),
-                format!("if \\_SB_.PEPI were 1: {WHERE}{only} (If)"),
-            ],
-        ),
-        (
-            "1",
-            "If (PEPI) { If (TEXT) { Return (DEEP) } }",
-            &[CORE],
-            vec![
-                format!("{WHERE}{only} (If)"),
-                "the same power_states".into(),
-            ],
-        ),
-    ] {
-        let (found, found_notes) = read(switch.parse().expect("a number"), method);
-        assert_eq!(found, states, "{method}\n{found_notes:?}");
+    for (switch, method, states, notes) in METHODS {
+        let (found, found_notes) = read(*switch, method);
+        assert_eq!(found, *states, "{method}\n{found_notes:?}");
         assert_eq!(found_notes.len(), notes.len(), "{method}\n{found_notes:?}");
-        for (found, note) in found_notes.iter().zip(notes) {
-            assert!(found.ends_with(&note), "{note:?} in {found_notes:?}");
+        for (found, note) in found_notes.iter().zip(*notes) {
+            assert!(found.ends_with(note), "{note:?} in {found_notes:?}");
         }
     }
 }
@@ -199,9 +166,6 @@ fn alternatives_of_many_switches_are_limited() {
         "{notes:?}"
     );
 }
-
-const CONDITION: &str = "the condition of its If is not a named integer";
-const WHERE: &str = "\\_SB_.CLU0._LPI and possibly others: the method is ignored: ";
 
 /// Linux uses `_LPI` only if `_OSC` returns bit 7 of the capabilities as set.
 #[test]
