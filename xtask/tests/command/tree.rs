@@ -57,6 +57,6 @@ fn a_dump_of_acpi_tables_becomes_a_tree() {
         first_line.expect("a table") + 1
     );
     scratch.refuses("tree from-acpi dump.txt", &place);
-    scratch.write("dump.txt", dump[..dump.len() - 400].as_bytes());
+    scratch.write("dump.txt", &dump.as_bytes()[..dump.len() - 400]);
     scratch.refuses("tree from-acpi dump.txt", "PPTT: ");
 }
