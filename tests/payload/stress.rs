@@ -37,6 +37,12 @@ fn correct_firmware_answers_all_random_calls_rightly() {
     }
 }
 
+#[test]
+fn other_scenarios_find_the_cpus_off() {
+    let args = "only=stress,fitness duration=1";
+    common::expect_pass(&common::spec("--icount --smp 2", args));
+}
+
 /// Each race in the firmware, the function whose calls show it, and what is wrong. Nothing is wrong
 /// with the calls if the CPU is lost in one.
 const RACES: &[(&str, Function, &[Violation])] = &[
@@ -97,6 +103,10 @@ fn each_race_is_found_and_its_seed_shows_it_again() {
         let seed = found.map_or(1, |violation| violation.seed);
         let again = violation(&checks(&run(fault, seed)), *function);
         assert_eq!(again, found, "{fault}");
+        // CPUs that are lost afterwards are consequences, and are not reported.
+        let is_loss = |check: &Check| matches!(check.end, CheckEnd::NoEffect(_));
+        let has_loss = checks(&first).iter().any(is_loss);
+        assert_eq!(has_loss, found.is_none(), "{fault}");
         first.says(&["us: CPU_ON"]);
     }
 }

@@ -3,11 +3,12 @@
 
 use itertools::Itertools as _;
 use suite::findings::describe_failure;
-use suite::model::Check;
+use suite::model::{Check, CheckEnd, Function};
 
 use super::document::Block;
 use super::method::{FIRMWARE, method};
 use super::report_data::Report;
+use super::warnings::warnings;
 use crate::analysis::value_text::cpus_text;
 use crate::log::LoggedRun;
 
@@ -35,12 +36,9 @@ fn issue_of_run<'r>(logged: &LoggedRun) -> Option<Vec<Block<'r>>> {
         .filter(|(name, _)| ["Board", "CPUs", FIRMWARE, "PSCI", "Payload"].contains(name))
         .collect();
     let mut blocks = vec![Block::Title(title)];
+    blocks.extend(warnings(logged).into_iter().map(Block::Warning));
     for check in failed {
-        blocks.push(Block::Heading(format!(
-            "{}: {}",
-            check.function.name(),
-            check.rule.title
-        )));
+        blocks.push(Block::Heading(heading(check)));
         blocks.push(Block::Definitions(describe(logged, check)));
     }
     blocks.push(Block::Heading("Found on".to_owned()));
@@ -48,18 +46,48 @@ fn issue_of_run<'r>(logged: &LoggedRun) -> Option<Vec<Block<'r>>> {
     Some(blocks)
 }
 
-fn describe(logged: &LoggedRun, check: &Check) -> Vec<(&'static str, String)> {
+/// Returns the function and what was checked.
+fn heading(check: &Check) -> String {
     let function = check.function.name();
-    let argument = match check.value_text() {
-        Some(value) => format!(", {value}"),
-        None => String::new(),
-    };
-    let mut lines = vec![(
-        "Called",
-        format!("{function} ({:#010x}){argument}", check.function.id()),
-    )];
+    match check.value_text() {
+        _ if check.end == CheckEnd::Missing => format!("{function}: not listed"),
+        Some(value) => format!("{function}: {} {value}", check.rule.title),
+        None => format!("{function}: {}", check.rule.title),
+    }
+}
+
+/// Returns the call, and its argument if that is what was checked.
+fn call(check: &Check) -> String {
+    let name_and_id = |function: Function| format!("{} ({:#010x})", function.name(), function.id());
+    match check.value_text() {
+        _ if check.end == CheckEnd::Missing => {
+            let features = name_and_id(Function::PsciFeatures);
+            format!("{features} for {}", name_and_id(check.function))
+        }
+        Some(state) if check.function == Function::CpuSuspend => {
+            format!("{}, {state}", name_and_id(check.function))
+        }
+        _ => name_and_id(check.function),
+    }
+}
+
+/// Returns how the check's CPUs took part: some functions are called for another CPU.
+const fn role(function: Function) -> &'static str {
+    match function {
+        Function::CpuOn
+        | Function::AffinityInfo
+        | Function::NodeHwState
+        | Function::StatCount
+        | Function::StatResidency => "For",
+        _ => "On",
+    }
+}
+
+fn describe(logged: &LoggedRun, check: &Check) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("Called", call(check))];
     if !check.cpus.is_empty() {
-        lines.push(("On", cpus_text(&logged.run, check.cpus.iter())));
+        let cpus = cpus_text(&logged.run, check.cpus.iter());
+        lines.push((role(check.function), cpus));
     }
     lines.push(("What happened", describe_failure(check)));
     lines.push((

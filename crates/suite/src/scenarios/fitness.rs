@@ -33,7 +33,7 @@ use core::fmt;
 use crate::bench::Request;
 use crate::bench::memory::checks_bytes;
 use crate::measure::Outcome;
-use crate::model::Scenario;
+use crate::model::{CheckEnd, Function, Scenario};
 use crate::plan::{CheckedCalls, Group, Key, NotCounted, RunSize, Work};
 
 use self::checks::Fitness;
@@ -86,5 +86,13 @@ fn check(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
             (group.check)(&mut fitness)?;
         }
     }
-    Ok(alloc::vec![Scenario::of_checks(key, fitness.checks)])
+    let Fitness { mut checks, .. } = fitness;
+    // A group may have called a function that was only looked up at first.
+    let called: Vec<Function> = checks
+        .iter()
+        .filter(|check| check.is_made())
+        .map(|check| check.function)
+        .collect();
+    checks.retain(|check| check.end != CheckEnd::NotCalled || !called.contains(&check.function));
+    Ok(alloc::vec![Scenario::of_checks(key, checks)])
 }

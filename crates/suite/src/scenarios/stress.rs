@@ -14,8 +14,9 @@ use hardware::spec::ticks::Clock;
 use crate::bench::memory::checks_bytes;
 use crate::bench::{Request, Setting, lead_in};
 use crate::measure::{
-    ActionDetails, ActionEnd, AfterRound, Machine, Outcome, Participants, RECENT_CALLS, RecentCall,
-    Round, STRESS_STATES, Spans, Stress, StressCall, StressViolation, Stressed, Violation,
+    Action, ActionDetails, ActionEnd, AfterRound, Machine, Outcome, Participants, RECENT_CALLS,
+    RecentCall, Round, STRESS_STATES, Spans, Stress, StressCall, StressViolation, Stressed,
+    Violation,
 };
 use crate::model::{Check, CheckEnd, Function, Label, Rule, Scenario, ScenarioKey, Skip, Status};
 use crate::plan::{Group, Key, NotCounted, UsedStates, Work};
@@ -88,6 +89,7 @@ fn measure(request: Request<'_>) -> Result<Vec<Scenario>, fmt::Error> {
         }]);
     }
     let totals = run_slices(machine, setting, out)?;
+    turn_off(machine, setting);
     Ok(alloc::vec![finish(totals, key)])
 }
 
@@ -148,10 +150,19 @@ fn round(machine: &dyn Machine, setting: Setting<'_>, stress: Stress, seconds: u
     }
 }
 
+/// Turns off all CPUs except the lead, as other scenarios expect.
+fn turn_off(machine: &mut dyn Machine, setting: Setting<'_>) {
+    let cpus = setting.cpus.len();
+    let lead_in = lead_in(machine.facts(), Participants::All, cpus);
+    let round = Round::new(Participants::All, Action::None, Spans::new(lead_in));
+    machine.run_round(&round, &mut alloc::vec![Outcome::default(); cpus]);
+}
+
 impl Totals {
-    /// Adds the outcomes of a slice.
+    /// Adds the outcomes of a slice. After a violation, CPUs that are lost are its consequence.
     fn add(&mut self, machine: &dyn Machine, outcomes: &[Outcome], seed: u32) {
-        for (cpu, outcome) in CpuIndex::all(outcomes.len()).zip(outcomes) {
+        let by_cpu = || CpuIndex::all(outcomes.len()).zip(outcomes);
+        for (cpu, outcome) in by_cpu() {
             if let ActionDetails::Stress(Stressed { calls, violation }) = outcome.details {
                 for (total, count) in self.calls.iter_mut().zip(calls) {
                     *total += u64::from(count);
@@ -162,19 +173,35 @@ impl Totals {
                     self.add_violation(cpu, call, StressViolation { what, seed });
                 }
             }
-            if let ActionEnd::Lost(_) = outcome.end {
+        }
+        if !self.checks.is_empty() {
+            return;
+        }
+        let is_lost = |outcome: &Outcome| matches!(outcome.end, ActionEnd::Lost(_));
+        let lost = by_cpu().filter(|(_, outcome)| is_lost(outcome));
+        let (in_call, off): (Vec<_>, Vec<_>) =
+            lost.partition(|(cpu, _)| call_of(machine, *cpu).is_some());
+        for (cpu, outcome) in &in_call {
+            if let Some(function) = call_of(machine, *cpu) {
                 let end = CheckEnd::no_effect(outcome);
-                let function = lost_in(machine, cpu);
-                self.add_check(cpu, Check::new(function, RANDOM_CALLS, end));
+                self.add_check(*cpu, Check::new(function, RANDOM_CALLS, end));
+            }
+        }
+        // If a call never returns, CPU_ON may wait for it.
+        if in_call.is_empty() {
+            let what = Violation::NotArrived;
+            let end = CheckEnd::Violation(StressViolation { what, seed });
+            for (cpu, _) in off {
+                self.add_check(cpu, Check::new(Function::CpuOn, RANDOM_CALLS, end));
             }
         }
     }
 
     fn add_violation(&mut self, caller: CpuIndex, call: RecentCall, violation: StressViolation) {
-        // If a CPU does not arrive, it is the CPU that the check is about.
-        let cpu = match (call.call, violation.what) {
-            (StressCall::CpuOn(target), Violation::NotArrived) => target,
-            _ => caller,
+        // The check is about the CPU that the call is for.
+        let cpu = match call.call {
+            StressCall::CpuOn(target) | StressCall::AffinityInfo(target) => target,
+            StressCall::CpuOff | StressCall::Suspend(_) => caller,
         };
         let end = CheckEnd::Violation(violation);
         let check = Check {
@@ -191,17 +218,12 @@ impl Totals {
     }
 }
 
-/// Returns the function whose call has not returned on a lost CPU. If the CPU was off, or if all of
-/// its calls have returned, CPU_ON has lost it.
-fn lost_in(machine: &dyn Machine, cpu: CpuIndex) -> Function {
-    match machine.recent_call(cpu, 0) {
-        Some(RecentCall {
-            call: call @ (StressCall::Suspend(_) | StressCall::AffinityInfo(_)),
-            answer: None,
-            ..
-        }) => FUNCTIONS[call.kind()],
-        _ => Function::CpuOn,
-    }
+/// Returns the function whose call has not returned on a lost CPU. None if the CPU was off, or if
+/// all of its calls have returned: then CPU_ON has lost it.
+fn call_of(machine: &dyn Machine, cpu: CpuIndex) -> Option<Function> {
+    let last = machine.recent_call(cpu, 0)?;
+    let has_returned = last.answer.is_some() || matches!(last.call, StressCall::CpuOff);
+    (!has_returned).then_some(FUNCTIONS[last.call.kind()])
 }
 
 /// Returns the scenario, with the number of calls of each function if all were right.

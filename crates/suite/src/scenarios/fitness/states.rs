@@ -150,7 +150,7 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
             let power_state = Some(state.power_state);
             let why = match fitness.setting.cpus.len() {
                 1 => Skip::OneCpu,
-                _ => Skip::NoHelper,
+                _ => Skip::NoNeighbor,
             };
             fitness.not_tried(Function::CpuSuspend, SGI, power_state, why);
         }
@@ -158,8 +158,19 @@ fn check_state(fitness: &mut Fitness<'_>, state: UsableState) {
     // If all other CPUs are lost, no CPU is known to return from this state. If the lead did not
     // return, the results would be lost.
     let may_suspend = helper.is_some() || fitness.setting.cpus.len() == 1;
-    if may_suspend && !state.timer_stops && fitness.timers_wake(state) {
+    if state.timer_stops || !fitness.timers_wake(state) {
+        return;
+    }
+    if may_suspend {
         check_waker(fitness, lead, state, (OWN_TIMER, Waker::OwnTimers));
+    } else {
+        let power_state = Some(state.power_state);
+        fitness.not_tried(
+            Function::CpuSuspend,
+            OWN_TIMER,
+            power_state,
+            Skip::NoNeighbor,
+        );
     }
 }
 
@@ -189,7 +200,7 @@ impl Fitness<'_> {
     }
 
     /// Returns the result of a suspend from which the CPU was not woken as expected.
-    fn no_wake_up(&self, cpu: CpuIndex, outcome: &Outcome) -> CheckEnd {
+    fn no_wake_up(&self, cpu: CpuIndex, state: UsableState, outcome: &Outcome) -> CheckEnd {
         match CheckEnd::no_effect(outcome) {
             // The CPU came back, so the trial failed because of an early wake-up.
             CheckEnd::NoEffect(Rejection {
@@ -198,6 +209,19 @@ impl Fitness<'_> {
             }) if !self.machine.is_lost(cpu) => {
                 CheckEnd::NoEffect(Rejection::plain(Reason::EarlyWake))
             }
+            // The interrupt has woken the CPU.
+            CheckEnd::NoEffect(Rejection {
+                reason: Reason::LateReturn,
+                ..
+            }) => CheckEnd::Works,
+            // The call was not made.
+            CheckEnd::NoEffect(Rejection {
+                reason: Reason::Pending,
+                ..
+            }) => CheckEnd::NotTried(Skip::NotTried {
+                mpidr: self.mpidr(cpu),
+                power_state: state.power_state,
+            }),
             end => end,
         }
     }
@@ -234,7 +258,7 @@ fn check_waker(
         TrialVerdict::Refused => CheckEnd::WrongAnswer,
         TrialVerdict::WokenInstead => CheckEnd::NoEffect(Rejection::plain(Reason::WokenByFallback)),
         TrialVerdict::Asleep | TrialVerdict::Lost | TrialVerdict::Unclear => {
-            fitness.no_wake_up(cpu, &outcome)
+            fitness.no_wake_up(cpu, state, &outcome)
         }
     };
     let check = Check {

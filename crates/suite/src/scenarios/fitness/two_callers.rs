@@ -18,7 +18,7 @@ const STEP_US: u64 = 1;
 const TWO_CALLERS: &Rule = &Rule {
     key: "two-callers",
     title: "two callers at once",
-    permitted: Some("SUCCESS for one caller, and ALREADY_ON or ON_PENDING for the other"),
+    permitted: Some("ALREADY_ON or ON_PENDING for the second caller"),
     statement: "If several CPUs call CPU_ON for the same CPU, it starts once. One call returns \
                 SUCCESS; the others return ON_PENDING or ALREADY_ON.",
     section: Some("5.6"),
