@@ -1,6 +1,6 @@
 //! Random calls on this CPU, while all other CPUs do the same and turn each other on and off.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastrand::Rng;
 use hardware::board::CpuIndex;
@@ -22,16 +22,28 @@ use crate::machine::time::waiter::Waiter;
 const PAUSE_US: u64 = 100;
 /// The shortest and the longest sleep, in microseconds. The shortest may end before the CPU is down.
 const SLEEP_US: core::ops::Range<u64> = 20..1_000;
-/// How late a wake-up or an arrival may be, in microseconds.
+/// How late a wake-up or an arrival may be, in microseconds of the lead's clock.
 const LATE_US: u64 = 2_000_000;
+/// The most that the lead's clock advances between two of the lead's calls, in microseconds.
+const CLOCK_STEP_US: u64 = 10_000;
 
 /// True once a CPU has found a violation. All CPUs then stop.
 static STOP: AtomicBool = AtomicBool::new(false);
+
+/// The lead's clock: how long the lead has been making calls, in ticks. If all CPUs stand still, for
+/// example because an emulator's host is busy, so does this clock. Otherwise, every CPU would seem
+/// to be late.
+static LEAD_CLOCK: AtomicU64 = AtomicU64::new(0);
+
+fn lead_clock() -> u64 {
+    LEAD_CLOCK.load(Ordering::Relaxed)
+}
 
 /// Prepares all CPUs for a round. Called on the lead while the others wait for the start. `is_on`
 /// returns true for each CPU that takes part.
 pub fn prepare(channels: &[CpuChannel], stress: &Stress, is_on: impl Fn(CpuIndex) -> bool) {
     STOP.store(false, Ordering::Relaxed);
+    LEAD_CLOCK.store(0, Ordering::Relaxed);
     for channel in channels {
         let index = channel.index;
         channel.stress.prepare(stress.seed, index, is_on(index));
@@ -60,10 +72,15 @@ impl Caller<'_> {
         let (state, waiter) = (self.state(), self.waiter);
         let mut random = state.arrive();
         waiter.path.spin_until(self.start);
+        let mut last_call = self.start;
         while waiter.now() < end && !STOP.load(Ordering::Relaxed) {
             let pause = waiter.ticks_of_us(random.u64(0..PAUSE_US));
             waiter.sleep_until(waiter.now() + pause);
             self.call(&mut random);
+            if self.is_lead {
+                last_call = self.advance_clock(last_call);
+                self.find_missing();
+            }
         }
         Outcome {
             end: ActionEnd::Returned,
@@ -85,9 +102,15 @@ impl Caller<'_> {
             6..9 => self.look(random),
             _ => self.turn_on(random),
         }
-        if self.is_lead {
-            self.find_missing();
-        }
+    }
+
+    /// Advances the lead's clock. Returns the current instant.
+    fn advance_clock(&self, last_call: u64) -> u64 {
+        let now = self.waiter.now();
+        let most = self.waiter.ticks_of_us(CLOCK_STEP_US);
+        let step = now.saturating_sub(last_call).min(most);
+        LEAD_CLOCK.fetch_add(step, Ordering::Relaxed);
+        now
     }
 
     fn begin(&self, call: StressCall) {
@@ -117,7 +140,7 @@ impl Caller<'_> {
             let arguments = target.cpu_on_arguments(self.waiter.path);
             let answer = conduit::call(PSCI_CPU_ON_64, arguments)[0] as i32;
             if answer == SUCCESS {
-                target.stress.accept(self.waiter.now());
+                target.stress.accept(lead_clock());
             }
             answer
         });
@@ -166,16 +189,17 @@ impl Caller<'_> {
         self.begin(call);
         let due = waiter.now() + sleep;
         waiter.timer.arm(due);
+        let asleep_since = lead_clock();
         let entry = &self.channel.entry;
         let timed = waiter.path.time_suspend(Some(power_state), entry);
         (self.set_up_again)();
         waiter.gic.drain_interrupts();
         let answer = timed.code.unwrap_or(SUCCESS);
         let view = TargetView::default();
-        let limit = CounterValue::new(due + waiter.ticks_of_us(LATE_US));
         let lost =
             (timed.return_path == ReturnPath::WrongContext).then_some(Violation::WrongContext);
-        let late = (timed.after > limit).then_some(Violation::LateWake);
+        let has_slept = lead_clock() - asleep_since;
+        let late = (has_slept > waiter.ticks_of_us(LATE_US)).then_some(Violation::LateWake);
         self.end(
             answer,
             judge_stress_call(call, answer, view, view)
@@ -190,7 +214,7 @@ impl Caller<'_> {
         for channel in self.channels {
             let accepted_at = channel.stress.starting_since();
             let late = waiter.ticks_of_us(LATE_US);
-            if accepted_at.is_some_and(|instant| waiter.now() > instant + late) {
+            if accepted_at.is_some_and(|instant| lead_clock() > instant + late) {
                 self.begin(StressCall::CpuOn(channel.index));
                 self.end(SUCCESS, Some(Violation::NotArrived));
                 return;

@@ -19,7 +19,7 @@ pub struct StressState {
     /// The CPU_ON calls for this CPU that have succeeded.
     accepted: AtomicU32,
     arrivals: AtomicU32,
-    /// The instant at which the last CPU_ON for this CPU succeeded.
+    /// When the last CPU_ON for this CPU succeeded, by the lead's clock.
     accepted_at: AtomicU64,
     /// The number of calls of each kind.
     calls: [AtomicU32; StressCall::KINDS],
@@ -82,13 +82,13 @@ impl StressState {
         self.presence.fetch_or(1, Ordering::SeqCst);
     }
 
-    /// Records that a CPU_ON for this CPU has succeeded at this instant.
-    pub fn accept(&self, now: u64) {
-        self.accepted_at.store(now, Ordering::SeqCst);
+    /// Records that a CPU_ON for this CPU has succeeded at this time of the lead's clock.
+    pub fn accept(&self, lead_clock: u64) {
+        self.accepted_at.store(lead_clock, Ordering::SeqCst);
         self.accepted.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the instant of the last successful CPU_ON, if the CPU has not arrived since.
+    /// Returns when the last CPU_ON succeeded, by the lead's clock, if the CPU has not arrived since.
     pub fn starting_since(&self) -> Option<u64> {
         let view = self.view();
         let accepted_at = self.accepted_at.load(Ordering::SeqCst);
