@@ -30,6 +30,7 @@ use smccc::psci::SuspendMode;
 use super::cell_state::CellState;
 use super::request::{Request, Setting};
 use super::step_rounds::StepRounds;
+use super::trials::neighbor_of;
 use super::waits::Waits;
 
 /// The initial [`Spans::quiet`](crate::measure::Spans::quiet) in microseconds, until a trial provides a better value.
@@ -329,7 +330,10 @@ impl<'m> Bench<'m> {
             plan,
             ..
         } = self.setting;
-        if self.step.timers_stop {
+        if let (Participants::Only(cpu), true) = (participants, self.step.woken_by.has_neighbor()) {
+            let neighbor = neighbor_of(self.machine, cpus, cpu, self.step.woken_by, None);
+            neighbor.map_or(Waker::NoHelper, Waker::Helper)
+        } else if self.step.timers_stop {
             wake_sources.waker(self.machine, (cpus, plan), participants, self.step.helper)
         } else {
             Waker::OwnTimers

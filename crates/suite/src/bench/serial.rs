@@ -16,6 +16,7 @@ use super::reached::read_reached;
 pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     bench.expect_all();
     skip_lead_without_helper(bench);
+    skip_without_neighbor(bench);
     let (cpus, lead) = (bench.cpu_count(), bench.lead());
     if bench.facts().no_cpu_off.is_some() {
         // Turn on all CPUs before the first one is measured, so that its conditions match those of
@@ -75,6 +76,16 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
     }
     bench.show_medians();
     failure.map_or(Ok(()), |failure| Err(Status::Failed(failure)))
+}
+
+/// Skips the rows of CPUs that lack the neighbor that is to wake them.
+fn skip_without_neighbor(bench: &mut Bench<'_>) {
+    for cpu in CpuIndex::all(bench.cpu_count()) {
+        let is_woken = bench.waker(Participants::Only(cpu)) != Waker::NoHelper;
+        if bench.step().woken_by.has_neighbor() && !is_woken {
+            bench.cell_mut(cpu).skip(Skip::NoNeighbor);
+        }
+    }
 }
 
 /// Skips the lead's row if no CPU remains that can wake it, and in a board's first run.

@@ -4,7 +4,7 @@ use hardware::board::CpuIndex;
 use hardware::spec::stat::Ladder;
 
 use super::states::UsableState;
-use crate::measure::{Action, Participants};
+use crate::measure::{Action, Metric, Participants};
 use crate::plan::ActiveCpus;
 
 /// The rounds in a scenario, or in one of its steps.
@@ -19,6 +19,11 @@ pub(crate) struct StepRounds {
     /// The states whose PSCI_STAT values are read.
     pub(crate) ladder: Ladder,
     pub(crate) timers_stop: bool,
+    /// The neighbor whose SGI wakes a CPU that suspends alone. [`ActiveCpus::Alone`] selects the wake
+    /// source that the state needs.
+    pub(crate) woken_by: ActiveCpus,
+    /// The step's only figure; None for those of its action.
+    pub(crate) metric: Option<Metric>,
     /// The CPUs in a multi-CPU round.
     pub(crate) participants: Participants,
     /// The CPU that stays awake in multi-CPU rounds.
@@ -37,10 +42,20 @@ impl StepRounds {
             turns_off: false,
             ladder: Ladder::default(),
             timers_stop: false,
+            woken_by: ActiveCpus::Alone,
+            metric: None,
             participants: Participants::All,
             helper: None,
             dirty: 0,
             osi: false,
+        }
+    }
+
+    /// Returns the figures of each CPU.
+    pub(crate) fn metrics(&self, has_pmf: bool) -> &[Metric] {
+        match &self.metric {
+            Some(metric) => core::slice::from_ref(metric),
+            None => self.action.step_metrics(has_pmf),
         }
     }
 

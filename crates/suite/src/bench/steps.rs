@@ -255,13 +255,14 @@ impl Steps<'_> {
             return;
         }
         let reached = state.reached();
-        let StepRounds { cpus, action, .. } = *bench.step();
+        let rounds = *bench.step();
+        let StepRounds { cpus, action, .. } = rounds;
         let step = CellStep {
             cpus,
             value,
             ..CellStep::with_variant(variant)
         };
-        let metrics = action.step_metrics(bench.has_pmf());
+        let metrics = rounds.metrics(bench.has_pmf());
         let mut series = Vec::with_capacity(SERIES_MAX);
         for metric in metrics {
             let summary = bench.summary(cpu, *metric);
