@@ -14,6 +14,7 @@ mod fitness;
 mod gaps;
 mod hostile;
 mod identity;
+mod ipi_wake;
 mod lead_watchdog;
 mod masked_time;
 mod matrix;

@@ -317,7 +317,7 @@ const MESSAGES: &[(&str, &str)] = &[
         "word 1 \"only=x\": only takes help, or one or more of these, separated by commas: \
          susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
          cpu_off_serial psci_version_parallel null_call service_call self_sgi ipi eoi lpi mmio_read sysreg_trap pmf_read \
-         cpu_on empty timer_latency dirty_sweep contend_sweep idle_states cold_call \
+         cpu_on empty timer_latency dirty_sweep contend_sweep idle_states ipi_wake cold_call \
          system_suspend cpu_on_flood masked_time gaps wake_race stress fitness suite micro all first",
     ),
     (

@@ -2,8 +2,8 @@
 
 use super::descriptor::Descriptor;
 use super::{
-    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, gaps, idle_states, loops, masked_time,
-    stress, system_suspend, tftf_scenarios, timer_latency, wake_race,
+    cold_call, contend_sweep, cpu_on, dirty_sweep, fitness, gaps, idle_states, ipi_wake, loops,
+    masked_time, stress, system_suspend, tftf_scenarios, timer_latency, wake_race,
 };
 
 /// All scenarios, in the order in which they run. The first six are those in TF-A Tests' "Runtime
@@ -31,6 +31,7 @@ pub const SCENARIOS: &[&Descriptor] = &[
     &dirty_sweep::DIRTY_SWEEP,
     &contend_sweep::CONTEND_SWEEP,
     &idle_states::IDLE_STATES,
+    &ipi_wake::IPI_WAKE,
     &cold_call::COLD_CALL,
     &system_suspend::SYSTEM_SUSPEND,
     &cpu_on::CPU_ON_FLOOD,

@@ -8,6 +8,7 @@ mod dirty_sweep;
 mod fitness;
 mod gaps;
 mod idle_states;
+mod ipi_wake;
 mod list;
 mod loops;
 mod masked_time;
