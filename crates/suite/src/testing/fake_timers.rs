@@ -16,6 +16,9 @@ const PROLOGUE: u64 = 20;
 /// Ticks from one read of the counter to the next in a loop.
 const LOOP: u64 = 20;
 
+/// Returns the begin of each gap and its length, for a CPU and a window.
+type GapsOf = dyn FnMut(CpuIndex, u64) -> Vec<(u64, u64)>;
+
 /// Each CPU's timer.
 pub(super) struct FakeTimers {
     tallies: Vec<Tally>,
@@ -23,7 +26,7 @@ pub(super) struct FakeTimers {
     /// counting from 0.
     pub(super) lateness: Box<dyn FnMut(CpuIndex, u32) -> u64>,
     /// The gaps that a CPU finds, by CPU and by window number.
-    pub(super) gaps: Box<dyn FnMut(CpuIndex, u64) -> Vec<(u64, u64)>>,
+    pub(super) gaps: Box<GapsOf>,
     /// The injected fault: the timer's CPU, the window number, and the kind of fault.
     pub(super) fault: Option<(CpuIndex, u64, TimerFault)>,
     windows: u64,

@@ -177,6 +177,11 @@ fn longest_cell_of_gaps(cpu: CpuIndex) -> Cell {
     }
 }
 
+fn longest_cells_of_steps() -> Vec<Cell> {
+    let cells = CpuIndex::all(3).map(longest_cell_of_step);
+    cells.chain([longest_cell_of_gaps(2.into())]).collect()
+}
+
 fn longest_check() -> Check {
     Check {
         function: longest(&Function::ALL),
@@ -299,10 +304,7 @@ pub(super) fn longest_run() -> Run {
             sleep: 0,
             ..longest_conditions()
         }),
-        cells: CpuIndex::all(3)
-            .map(longest_cell_of_step)
-            .chain([longest_cell_of_gaps(2.into())])
-            .collect(),
+        cells: longest_cells_of_steps(),
         ..Scenario::new(ScenarioKey {
             id: ScenarioId::named("contend_sweep"),
             ..key
