@@ -330,7 +330,9 @@ impl<'m> Bench<'m> {
             plan,
             ..
         } = self.setting;
-        if let (Participants::Only(cpu), true) = (participants, self.step.woken_by.has_neighbor()) {
+        if let Participants::Only(cpu) = participants
+            && self.step.woken_by.has_neighbor()
+        {
             let neighbor = neighbor_of(self.machine, cpus, cpu, self.step.woken_by, None);
             neighbor.map_or(Waker::NoHelper, Waker::Helper)
         } else if self.step.timers_stop {

@@ -80,9 +80,11 @@ pub(crate) fn measure_serial(bench: &mut Bench<'_>) -> Result<(), Status> {
 
 /// Skips the rows of CPUs that lack the neighbor that is to wake them.
 fn skip_without_neighbor(bench: &mut Bench<'_>) {
+    if !bench.step().woken_by.has_neighbor() {
+        return;
+    }
     for cpu in CpuIndex::all(bench.cpu_count()) {
-        let is_woken = bench.waker(Participants::Only(cpu)) != Waker::NoHelper;
-        if bench.step().woken_by.has_neighbor() && !is_woken {
+        if bench.waker(Participants::Only(cpu)) == Waker::NoHelper {
             bench.cell_mut(cpu).skip(Skip::NoNeighbor);
         }
     }

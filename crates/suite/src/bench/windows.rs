@@ -10,15 +10,15 @@ use hardware::spec::psci;
 use hardware::text::prose::paragraph;
 
 use super::bench::{Bench, BenchRoom};
+use super::cell_state::COLUMNS;
 use super::memory::{bench_bytes, cells_bytes, list};
 use super::request::{Request, Setting};
 use super::trials::neighbor_of;
-use crate::bench::cell_state::COLUMNS;
 use crate::measure::{
-    Account, Action, ActionEnd, AfterRound, Facts, Histogram, Participants, Round, Schedule, Spans,
-    Watched, Window,
+    Account, Action, ActionEnd, AfterRound, DurationKind, Facts, Histogram, Metric, Participants,
+    Round, Schedule, Spans, Tally, Watched, Window,
 };
-use crate::model::{CellStep, Failure, Scenario, Skip, Status, TimerFault};
+use crate::model::{BinCounts, CellStep, Failure, Scenario, Series, Skip, Status, TimerFault};
 use crate::plan::{ActiveCpus, Load, RunSize, TimerPlan, Variant, Work};
 
 /// The loads, as variants.
@@ -54,7 +54,7 @@ pub(crate) trait Watch {
     fn end(&mut self, bench: &mut Bench<'_>) -> fmt::Result;
 
     /// Adds the cell of a CPU that has been measured.
-    fn add_cell(&mut self, bench: &mut Bench<'_>, cpu: CpuIndex, step: CellStep) -> fmt::Result;
+    fn add_cell(&mut self, bench: &mut Bench<'_>, cpu: CpuIndex, step: CellStep);
 }
 
 /// One measurement.
@@ -86,6 +86,23 @@ pub(crate) struct WindowResult {
     /// The number of expiries; after a failure, the lowest on any CPU.
     pub(crate) done: u32,
     failure: Option<Failure>,
+}
+
+/// Returns a cell's series. That of the durations `in_bins` includes a histogram.
+pub(crate) fn series(
+    tally: &Tally,
+    figures: &[(DurationKind, Metric)],
+    in_bins: DurationKind,
+) -> Vec<Series> {
+    let mut series = Vec::with_capacity(figures.len());
+    for (kind, metric) in figures {
+        series.push(Series {
+            histogram: (*kind == in_bins)
+                .then(|| BinCounts::from_histogram(tally.histogram(*kind))),
+            ..Series::with_summary(*metric, tally.summary(*kind))
+        });
+    }
+    series
 }
 
 /// Returns the maximum number of cells.
@@ -290,7 +307,7 @@ impl<W: Watch> Windows<'_, W> {
                 cpus: active_cpus,
                 ..CellStep::with_variant(Variant::new(load.word()))
             };
-            self.watch.add_cell(&mut self.bench, cpu, step)?;
+            self.watch.add_cell(&mut self.bench, cpu, step);
         }
         Ok(failure)
     }

@@ -93,7 +93,7 @@ pub struct Account {
 
 impl Account {
     /// Returns the durations of one kind.
-    pub fn latency(&self, kind: DurationKind) -> &RunningSummary {
+    pub fn durations(&self, kind: DurationKind) -> &RunningSummary {
         &self.series[kind.place()]
     }
 
@@ -220,7 +220,7 @@ impl Tally {
 
     /// Returns the statistics of the durations of one kind in all settled windows.
     pub fn summary(&self, kind: DurationKind) -> Summary {
-        let exact = self.settled.latency(kind);
+        let exact = self.settled.durations(kind);
         self.histogram(kind).summary(exact.min, exact.max)
     }
 
@@ -239,7 +239,7 @@ impl Tally {
     /// Records that the CPU has read the counter until the end of the window. `shortest` is the
     /// shortest time between two reads, in ticks.
     pub fn finish_reading(&mut self, shortest: u64) {
-        let stolen = self.window.latency(DurationKind::Gap).sum;
+        let stolen = self.window.durations(DurationKind::Gap).sum;
         self.add(DurationKind::Stolen, stolen);
         self.add(DurationKind::Loop, shortest);
         self.window.expiries = self.schedule.expiries;
@@ -336,7 +336,7 @@ mod tests {
         let longest = tally.longest.map(|gap| (gap.begin, gap.length));
         let expected = [2, 5, 8, 1_002, 1_005, 1_008].map(|begin| (begin, 22));
         assert_eq!(longest, [&expected[..], &[(1, 21), (4, 21)]].concat()[..]);
-        let gaps = tally.settled.latency(DurationKind::Gap);
+        let gaps = tally.settled.durations(DurationKind::Gap);
         assert_eq!((gaps.n, gaps.min, gaps.max, gaps.sum), (20, 20, 22, 418));
         for (kind, min, max) in [(DurationKind::Stolen, 209, 209), (DurationKind::Loop, 4, 5)] {
             let summary = tally.summary(kind);

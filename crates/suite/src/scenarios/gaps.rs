@@ -11,7 +11,7 @@ use crate::bench::Bench;
 use crate::bench::memory::list;
 use crate::bench::windows::{self, LOADS, Measurement, Watch, WindowResult};
 use crate::measure::{DurationKind, Facts, Gap, LONGEST_GAPS, Metric, Watched};
-use crate::model::{BinCounts, Cell, CellStep, Counts, Run, Scenario, Series};
+use crate::model::{Cell, CellStep, Counts, Run, Scenario};
 use crate::plan::{Group, Key, TimerPlan};
 use hardware::board::CpuIndex;
 use hardware::text::plural::Many;
@@ -100,19 +100,12 @@ impl Watch for CounterWatch {
         Ok(())
     }
 
-    fn add_cell(&mut self, bench: &mut Bench<'_>, cpu: CpuIndex, step: CellStep) -> fmt::Result {
+    fn add_cell(&mut self, bench: &mut Bench<'_>, cpu: CpuIndex, step: CellStep) {
         let Some(tally) = bench.tally(cpu) else {
-            return Ok(());
+            return;
         };
-        let mut series = Vec::with_capacity(FIGURES.len());
-        for (kind, metric) in FIGURES {
-            series.push(Series {
-                histogram: (kind == DurationKind::Gap)
-                    .then(|| BinCounts::from_histogram(tally.histogram(kind))),
-                ..Series::with_summary(metric, tally.summary(kind))
-            });
-        }
-        let valid = tally.settled.latency(DurationKind::Stolen).n;
+        let series = windows::series(tally, &FIGURES, DurationKind::Gap);
+        let valid = tally.settled.durations(DurationKind::Stolen).n;
         let start = self.start.unwrap_or(0);
         let gaps = tally.longest.iter().filter(|gap| gap.length > 0);
         let mut longest_gaps = Vec::with_capacity(LONGEST_GAPS);
@@ -126,6 +119,5 @@ impl Watch for CounterWatch {
             ..Counts::default()
         });
         cell.longest_gaps = longest_gaps;
-        Ok(())
     }
 }

@@ -177,21 +177,18 @@ impl Totals {
         if !self.checks.is_empty() {
             return;
         }
-        let is_lost = |outcome: &Outcome| matches!(outcome.end, ActionEnd::Lost(_));
-        let lost = by_cpu().filter(|(_, outcome)| is_lost(outcome));
-        let (in_call, off): (Vec<_>, Vec<_>) =
-            lost.partition(|(cpu, _)| call_of(machine, *cpu).is_some());
-        for (cpu, outcome) in &in_call {
-            if let Some(function) = call_of(machine, *cpu) {
+        let lost = || by_cpu().filter(|(_, outcome)| matches!(outcome.end, ActionEnd::Lost(_)));
+        for (cpu, outcome) in lost() {
+            if let Some(function) = call_of(machine, cpu) {
                 let end = CheckEnd::no_effect(outcome);
-                self.add_check(*cpu, Check::new(function, RANDOM_CALLS, end));
+                self.add_check(cpu, Check::new(function, RANDOM_CALLS, end));
             }
         }
         // If a call never returns, CPU_ON may wait for it.
-        if in_call.is_empty() {
+        if self.checks.is_empty() {
             let what = Violation::NotArrived;
             let end = CheckEnd::Violation(StressViolation { what, seed });
-            for (cpu, _) in off {
+            for (cpu, _) in lost() {
                 self.add_check(cpu, Check::new(Function::CpuOn, RANDOM_CALLS, end));
             }
         }

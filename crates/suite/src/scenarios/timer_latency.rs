@@ -8,7 +8,7 @@ use core::fmt;
 use crate::bench::Bench;
 use crate::bench::windows::{self, LOADS, Measurement, Watch, WindowResult};
 use crate::measure::{Account, DurationKind, Facts, Metric, Reason, Watched};
-use crate::model::{BinCounts, CellStep, Counts, Run, Scenario, Series};
+use crate::model::{CellStep, Counts, Run, Scenario};
 use crate::plan::{Group, Key, NotCounted, TimerPlan};
 use hardware::board::CpuIndex;
 
@@ -98,29 +98,21 @@ impl Watch for TimerWatch {
     }
 
     /// Adds the cell for a CPU's timer. The series that ends at the handler includes a histogram.
-    fn add_cell(&mut self, bench: &mut Bench<'_>, cpu: CpuIndex, step: CellStep) -> fmt::Result {
+    fn add_cell(&mut self, bench: &mut Bench<'_>, cpu: CpuIndex, step: CellStep) {
         let Some(tally) = bench.tally(cpu) else {
-            return Ok(());
+            return;
         };
-        let mut series = Vec::with_capacity(FIGURES.len());
-        for (kind, metric) in FIGURES {
-            series.push(Series {
-                histogram: (kind == DurationKind::Handler)
-                    .then(|| BinCounts::from_histogram(tally.histogram(kind))),
-                ..Series::with_summary(metric, tally.summary(kind))
-            });
-        }
+        let series = windows::series(tally, &FIGURES, DurationKind::Handler);
         let mut rejected = Vec::new();
         if tally.settled.overruns > 0 {
             rejected.reserve_exact(1);
             rejected.push((Reason::Overrun, tally.settled.overruns));
         }
         let counts = Counts {
-            valid: tally.settled.latency(DurationKind::Handler).n,
+            valid: tally.settled.durations(DurationKind::Handler).n,
             rejected,
             first: None,
         };
         bench.push_cell(cpu, step, series).counts = Some(counts);
-        Ok(())
     }
 }

@@ -58,7 +58,7 @@ impl TimerMeasurement {
         if self.windows > 1 && self.windows % HEADINGS == 1 {
             headings(out)?;
         }
-        let so_far = self.all.latency(DurationKind::Handler);
+        let so_far = self.all.durations(DurationKind::Handler);
         let best = latency_text(self, so_far.least().unwrap_or(0), 1);
         let worst = latency_text(self, so_far.max, 1);
         writeln!(out, "RTD{}|{best}|{worst}", figures(self, sum))
@@ -100,7 +100,7 @@ fn headings(out: &mut dyn Write) -> fmt::Result {
 
 /// Returns an account's part of a line.
 fn figures(measurement: &TimerMeasurement, account: &Account) -> String {
-    let series = account.latency(DurationKind::Handler);
+    let series = account.durations(DurationKind::Handler);
     let least = latency_text(measurement, series.least().unwrap_or(0), 1);
     let mean = latency_text(measurement, series.sum, series.n);
     let most = latency_text(measurement, series.max, 1);

@@ -16,6 +16,9 @@ use crate::bench::{Setting, lead_in};
 /// A call's return value: the low word of X0.
 pub(super) type Answer = i32;
 
+/// AFFINITY_INFO's value for OFF.
+pub(super) const OFF: Answer = 1;
+
 pub(super) const ARRIVES: &Rule = &Rule {
     key: "arrives",
     title: "CPU arrives",

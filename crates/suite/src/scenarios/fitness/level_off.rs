@@ -2,13 +2,10 @@
 
 use core::fmt;
 
-use super::checks::{CheckedCall, Fitness};
+use super::checks::{CheckedCall, Fitness, OFF};
 use super::group::Group;
 use crate::model::{Function, Rule};
 use smccc::psci::error::INVALID_PARAMETERS;
-
-/// AFFINITY_INFO's value for OFF.
-const OFF: i32 = 1;
 
 const LEVEL_OFF: &Rule = &Rule {
     key: "level-off",

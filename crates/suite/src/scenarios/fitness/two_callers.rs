@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::checks::{Answer, CheckedCall, Fitness, IS_OFF};
+use super::checks::{Answer, CheckedCall, Fitness, IS_OFF, OFF};
 use super::group::Group;
 use crate::bench::trials::last_other_before;
 use crate::measure::{Action, ActionEnd, LoneCall, Part, Participants, Roles, Round};
@@ -105,5 +105,5 @@ fn check_started_once(fitness: &mut Fitness<'_>, target: CpuIndex) {
     let mpidr = fitness.mpidr(target).number();
     let answer = fitness.call_firmware(Function::AffinityInfo, [mpidr, 0, 0]);
     let call = CheckedCall::new(Function::AffinityInfo, IS_OFF).for_cpu(target);
-    fitness.add_answer(call, answer, &[1]);
+    fitness.add_answer(call, answer, &[OFF]);
 }
